@@ -1,0 +1,1 @@
+"""Headwater's ingestion: declared streams land in bronze."""

@@ -1,0 +1,1 @@
+"""What the project promises about its streams, read from dbt sources."""

@@ -1,0 +1,129 @@
+"""The project's streams, read through dbt's own parser.
+
+So `dbt parse`, Jinja, variables and selectors mean the same in both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ingest import settings
+from ingest.declarations.reading import read_stream
+from ingest.declarations.stream import Stream
+from ingest.errors import DeclarationInvalid, ProjectUnreadable, SelectionEmpty
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+
+# A folder of our own: dbt rewrites target/ at each command, and one may run beside us.
+_TARGET = "target/ingest"
+
+
+def declared_streams(select: Sequence[str] = (), exclude: Sequence[str] = ()) -> list[Stream]:
+    """The selected streams, by name; all of them are checked first.
+
+    Raises DeclarationInvalid, ProjectUnreadable, SelectionEmpty.
+    """
+    manifest = _parsed()
+    streams, problems = _read(node.to_dict() for node in manifest.sources.values())
+    problems += _shared_tables(streams)
+    if problems:
+        raise DeclarationInvalid(problems)
+    if select or exclude:
+        chosen = _selected(manifest, select, exclude)
+        streams = [stream for stream in streams if stream.unique_id in chosen]
+        if not streams:
+            raise SelectionEmpty(
+                f"--select {' '.join(select) or '*'} chooses no stream; "
+                "use dbt's words, such as source:shop.* or source:shop.orders"
+            )
+    if not streams:
+        raise SelectionEmpty("no source of the project has config.meta.ingest")
+    return sorted(streams, key=lambda stream: stream.name)
+
+
+def _read(nodes: Any) -> tuple[list[Stream], list[tuple[str, str]]]:
+    streams: list[Stream] = []
+    problems: list[tuple[str, str]] = []
+    for node in nodes:
+        if "ingest" not in (node["config"].get("meta") or {}):
+            continue
+        try:
+            streams.append(read_stream(node))
+        except DeclarationInvalid as error:
+            problems += error.problems
+    return streams, problems
+
+
+def _shared_tables(streams: Sequence[Stream]) -> list[tuple[str, str]]:
+    owner: dict[str, Stream] = {}
+    problems = []
+    for stream in streams:
+        for table in (stream.table, stream.quarantine_table):
+            if table in owner:
+                problems.append(
+                    (
+                        f"{stream.declared_in}: {stream.name}",
+                        f"identifier: bronze.{table} already belongs to "
+                        f"{owner[table].name} ({owner[table].declared_in})",
+                    )
+                )
+            owner[table] = stream
+    return problems
+
+
+def _parsed() -> Manifest:
+    result = _dbt(["parse", "--no-write-json"])
+    manifest: Manifest = result
+    return manifest
+
+
+def _selected(manifest: Manifest, select: Sequence[str], exclude: Sequence[str]) -> set[str]:
+    arguments = ["ls", "--resource-types", "source", "--output", "json", "--output-keys", "unique_id"]
+    if select:
+        arguments += ["--select", *select]
+    if exclude:
+        arguments += ["--exclude", *exclude]
+    lines: list[str] = _dbt(arguments, manifest)
+    return {json.loads(line)["unique_id"] for line in lines}
+
+
+def _dbt(arguments: Sequence[str], manifest: Manifest | None = None) -> Any:
+    from dbt.cli.main import dbtRunner
+
+    root = str(settings.project_dir())
+    result = dbtRunner(manifest=manifest).invoke(
+        [
+            *arguments,
+            "--project-dir",
+            root,
+            "--profiles-dir",
+            root,
+            "--target-path",
+            str(Path(root, _TARGET)),
+            "--log-level",
+            "none",
+            "--log-level-file",
+            "none",
+            "--quiet",
+            "--no-send-anonymous-usage-stats",
+        ]
+    )
+    if not result.success:
+        raise ProjectUnreadable(f"dbt {arguments[0]}: {result.exception or result.result}")
+    return result.result
+
+
+def summary(stream: Stream) -> Mapping[str, object]:
+    """What `ingest check --json` says of a stream."""
+    return {
+        "stream": stream.name,
+        "table": f"bronze.{stream.table}",
+        "declared_in": stream.declared_in,
+        "path": stream.files.path,
+        "format": stream.format.value,
+        "envelope": stream.envelope.value,
+    }

@@ -1,0 +1,252 @@
+"""From one dbt source entry to a `Stream`, or to every reason why not.
+
+Problems are collected, not raised one by one: a person mends a file once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ingest.declarations.datatypes import data_type
+from ingest.declarations.stream import (
+    CleanSource,
+    ColumnHint,
+    CsvOptions,
+    DatedFolders,
+    Envelope,
+    Evolution,
+    FileSource,
+    Format,
+    Identity,
+    SchemaEvolution,
+    Stream,
+)
+from ingest.errors import DeclarationInvalid
+
+_SIZE = re.compile(r"^\s*(\d+)\s*(b|kb|mb|gb|tb|k|m|g|t)?\s*$", re.I)
+_SIZE_UNITS = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_IDENTIFIER = re.compile(r"^[a-z_][a-z0-9_]{0,127}$")
+_PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
+
+Path = tuple[str, ...]
+
+
+@cache
+def json_schema() -> Mapping[str, Any]:
+    """The JSON Schema of `config.meta.ingest`."""
+    text = resources.files("ingest.declarations").joinpath("schema.json").read_text("utf-8")
+    loaded: Mapping[str, Any] = json.loads(text)
+    return loaded
+
+
+def read_stream(node: Mapping[str, Any]) -> Stream:
+    """The stream that a source node of dbt's manifest declares.
+
+    Raises DeclarationInvalid with every problem of the entry.
+    """
+    place = f"{node['original_file_path']}: {node['source_name']}.{node['name']}"
+    declared = node["config"]["meta"]["ingest"]
+    problems = list(_schema_problems(declared))
+    hints, hint_problems = _hints(node["columns"])
+    problems += hint_problems
+    if not _IDENTIFIER.match(node["identifier"]):
+        problems.append(("identifier", f"{node['identifier']!r}: lower-case letters, digits and _"))
+    if node["schema"] != "bronze":
+        problems.append(("schema", f"{node['schema']!r}: streams land in schema 'bronze'"))
+    if not problems:
+        problems += _contradictions(declared)
+    if problems:
+        raise DeclarationInvalid([(place, f"{key}: {reason}") for key, reason in problems])
+    return _stream(node, declared, hints)
+
+
+def _schema_problems(declared: object) -> Iterator[tuple[str, str]]:
+    from jsonschema import Draft202012Validator
+
+    for error in Draft202012Validator(json_schema()).iter_errors(declared):
+        where = ".".join(["meta.ingest", *map(str, error.absolute_path)])
+        if error.validator == "additionalProperties":
+            allowed = sorted(error.schema["properties"])
+            for key in sorted(set(error.instance) - set(allowed)):
+                near = difflib.get_close_matches(str(key), allowed, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"allowed: {', '.join(allowed)}"
+                yield f"{where}.{key}", f"unknown key; {hint}"
+        elif error.validator == "enum":
+            yield where, f"{error.instance!r} is not one of {', '.join(error.validator_value)}"
+        elif error.validator == "required":
+            missing = [key for key in error.validator_value if key not in error.instance]
+            yield where, f"{', '.join(missing)} must be given"
+        elif error.validator == "pattern":
+            yield where, f"{error.instance!r} is not a time such as '7 days'"
+        else:
+            yield where, error.message
+
+
+def _hints(columns: Mapping[str, Any]) -> tuple[tuple[ColumnHint, ...], list[tuple[str, str]]]:
+    hints: list[ColumnHint] = []
+    problems: list[tuple[str, str]] = []
+    for column in columns.values():
+        if column["name"].startswith("_"):
+            if column.get("data_type"):
+                problems.append((f"columns.{column['name']}", "names with _ belong to ingest"))
+            continue
+        try:
+            declared = column.get("data_type")
+            hints.append(
+                ColumnHint(
+                    path=split_path(column["name"]),
+                    type=data_type(declared) if declared else None,
+                )
+            )
+        except ValueError as error:
+            problems.append((f"columns.{column['name']}.data_type", str(error)))
+    return tuple(hints), problems
+
+
+def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if declared.get("envelope") == "cloudevents" and declared["format"] != "json":
+        yield "meta.ingest.envelope", "cloudevents needs format json (structured mode)"
+    if declared.get("csv") and declared["format"] != "csv":
+        yield "meta.ingest.csv", f"has no meaning with format {declared['format']}"
+    if declared.get("multi_line") and declared["format"] == "parquet":
+        yield "meta.ingest.multi_line", "has no meaning with format parquet"
+    if (declared.get("clean_source") == "move") != ("move_destination" in declared):
+        yield "meta.ingest.move_destination", "goes with clean_source: move, and only with it"
+    if declared.get("apply_as_deletes") and not declared.get("sequence_by"):
+        yield "meta.ingest.sequence_by", "must be given with apply_as_deletes: deletes need an order"
+    cloudevents = declared.get("envelope") == "cloudevents"
+    if declared.get("deduplicate_within") and not (
+        cloudevents or declared.get("event_id") or declared.get("key")
+    ):
+        yield "meta.ingest.event_id", "must be given with deduplicate_within"
+    if isinstance(size := declared.get("max_bytes_per_trigger"), str) and not _SIZE.match(size):
+        yield "meta.ingest.max_bytes_per_trigger", f"{size!r} is not a size such as 512mb"
+
+
+def _stream(
+    node: Mapping[str, Any], declared: Mapping[str, Any], hints: tuple[ColumnHint, ...]
+) -> Stream:
+    envelope = Envelope(declared.get("envelope", "none"))
+    return Stream(
+        unique_id=node["unique_id"],
+        name=f"{node['source_name']}.{node['name']}",
+        table=node["identifier"],
+        declared_in=node["original_file_path"],
+        description=node.get("description") or "",
+        files=_file_source(declared),
+        format=Format(declared["format"]),
+        envelope=envelope,
+        multi_line=declared.get("multi_line", False),
+        csv=CsvOptions(**declared.get("csv", {})),
+        columns=_with_envelope_hints(hints, envelope),
+        identity=_identity(declared, envelope),
+        evolution=Evolution(
+            mode=SchemaEvolution(declared.get("schema_evolution", "add_new_columns")),
+            infer_column_types=declared.get("infer_column_types", True),
+            max_columns=declared.get("max_columns", Evolution().max_columns),
+        ),
+    )
+
+
+def _file_source(declared: Mapping[str, Any]) -> FileSource:
+    default = FileSource(path="")
+    dated = declared.get("dated_folders")
+    return FileSource(
+        path=declared["path"],
+        path_glob_filter=declared.get("path_glob_filter", default.path_glob_filter),
+        dated_folders=DatedFolders(format=dated["format"], open_for=duration(dated["open_for"]))
+        if dated
+        else None,
+        min_file_age=duration(declared.get("min_file_age", "0 seconds")),
+        max_files_per_trigger=declared.get("max_files_per_trigger", default.max_files_per_trigger),
+        max_bytes_per_trigger=size_in_bytes(
+            declared.get("max_bytes_per_trigger", default.max_bytes_per_trigger)
+        ),
+        clean_source=CleanSource(declared.get("clean_source", "keep")),
+        move_destination=declared.get("move_destination"),
+    )
+
+
+def _identity(declared: Mapping[str, Any], envelope: Envelope) -> Identity:
+    # CloudEvents 1.0: source + id is unique for each event; type and time are attributes.
+    standard: dict[str, Any] = (
+        {"key": ["source", "id"], "event_type": "type", "event_time": "time"}
+        if envelope is Envelope.CLOUDEVENTS
+        else {}
+    )
+    given = {**standard, **declared}
+    within = given.get("deduplicate_within")
+
+    def paths(key: str) -> tuple[Path, ...]:
+        return tuple(split_path(path) for path in given.get(key, ()))
+
+    return Identity(
+        key=paths("key"),
+        sequence_by=paths("sequence_by"),
+        apply_as_deletes=given.get("apply_as_deletes", "Op = 'D'" if envelope is Envelope.DMS else None),
+        event_id=paths("event_id") or paths("key"),
+        event_type=split_path(given["event_type"]) if "event_type" in given else None,
+        event_time=split_path(given["event_time"]) if "event_time" in given else None,
+        deduplicate_within=duration(within) if within else None,
+    )
+
+
+# What an envelope says about its own fields. CloudEvents' `data` is another thing in each
+# type, so it is held as VARIANT unless the declaration says otherwise.
+_ENVELOPE_TYPES: dict[Envelope, dict[str, str]] = {
+    Envelope.NONE: {},
+    Envelope.DMS: {"Op": "string"},
+    Envelope.CLOUDEVENTS: {
+        "specversion": "string",
+        "id": "string",
+        "source": "string",
+        "type": "string",
+        "time": "timestamp",
+        "subject": "string",
+        "datacontenttype": "string",
+        "data": "variant",
+    },
+}
+
+
+def _with_envelope_hints(
+    hints: tuple[ColumnHint, ...], envelope: Envelope
+) -> tuple[ColumnHint, ...]:
+    typed = {hint.path[0].lower() for hint in hints if hint.type is not None}
+    standard = tuple(
+        ColumnHint(path=(name,), type=data_type(text))
+        for name, text in _ENVELOPE_TYPES[envelope].items()
+        if name.lower() not in typed
+    )
+    return standard + tuple(hint for hint in hints if hint.type is not None)
+
+
+def split_path(text: str) -> Path:
+    """`a.b` and ``a.`b.c` `` as path components."""
+    return tuple(
+        (quoted.replace("``", "`") or plain) for quoted, plain in _PATH_PART.findall(text.strip())
+    )
+
+
+def duration(text: str) -> timedelta:
+    """A time such as `7 days`."""
+    number, unit = text.split()
+    return timedelta(**{unit.rstrip("s") + "s": int(number)})
+
+
+def size_in_bytes(value: int | str) -> int:
+    """Bytes of a size such as `512mb` (binary units)."""
+    if isinstance(value, int):
+        return value
+    match = _SIZE.match(value)
+    if not match:
+        raise ValueError(f"{value!r} is not a size such as 512mb")
+    unit = (match[2] or "").lower().removesuffix("b")
+    return int(match[1]) * 1024 ** _SIZE_UNITS[unit]

@@ -1,0 +1,138 @@
+"""One declared stream, as frozen values that cannot be wrong once they exist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum
+
+from pyspark.sql import types as T
+
+
+class Format(Enum):
+    """What the bytes are."""
+
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+class Envelope(Enum):
+    """What the fields of a record mean."""
+
+    NONE = "none"
+    CLOUDEVENTS = "cloudevents"
+    DMS = "dms"
+
+
+class SchemaEvolution(Enum):
+    """What happens to a field that the table does not have (Auto Loader's words).
+
+    Unlike there, no choice but `fail_on_new_columns` ever stops the stream.
+    """
+
+    ADD_NEW_COLUMNS = "add_new_columns"
+    RESCUE = "rescue"
+    FAIL_ON_NEW_COLUMNS = "fail_on_new_columns"
+    NONE = "none"
+
+
+class CleanSource(Enum):
+    """What becomes of a file after its batch is committed (Auto Loader's words)."""
+
+    OFF = "keep"
+    MOVE = "move"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatedFolders:
+    """Folders named by day: only those younger than `open_for` are listed again.
+
+    `format` is strftime's, of one path component below the stream's folder.
+    """
+
+    format: str
+    open_for: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CsvOptions:
+    """Spark's CSV options of the same names; without a header, columns come as declared."""
+
+    header: bool = True
+    sep: str = ","
+    quote: str = '"'
+    escape: str = '"'
+    null_value: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSource:
+    """Where files of a stream appear and how many one batch may take."""
+
+    path: str
+    path_glob_filter: str = "*"
+    dated_folders: DatedFolders | None = None
+    min_file_age: timedelta = timedelta(0)
+    max_files_per_trigger: int = 1000
+    max_bytes_per_trigger: int = 1 << 30
+    clean_source: CleanSource = CleanSource.OFF
+    move_destination: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnHint:
+    """A declared column: `path` from the record's root, and its type if declared."""
+
+    path: tuple[str, ...]
+    type: T.DataType | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evolution:
+    """How the table's columns follow the records."""
+
+    mode: SchemaEvolution = SchemaEvolution.ADD_NEW_COLUMNS
+    infer_column_types: bool = True
+    max_columns: int = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What tells records of a stream apart and in which order they stand.
+
+    Every element is a path from the record's root. `within` is counted on arrival time.
+    """
+
+    key: tuple[tuple[str, ...], ...] = ()
+    sequence_by: tuple[tuple[str, ...], ...] = ()
+    apply_as_deletes: str | None = None
+    event_id: tuple[tuple[str, ...], ...] = ()
+    event_type: tuple[str, ...] | None = None
+    event_time: tuple[str, ...] | None = None
+    deduplicate_within: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """One stream's promise, as declared in its dbt source."""
+
+    unique_id: str
+    name: str
+    table: str
+    declared_in: str
+    description: str
+    files: FileSource
+    format: Format
+    envelope: Envelope = Envelope.NONE
+    multi_line: bool = False
+    csv: CsvOptions = field(default_factory=CsvOptions)
+    columns: tuple[ColumnHint, ...] = ()
+    identity: Identity = field(default_factory=Identity)
+    evolution: Evolution = field(default_factory=Evolution)
+
+    @property
+    def quarantine_table(self) -> str:
+        """Name of the table of records that broke their promise."""
+        return f"{self.table}__quarantine"

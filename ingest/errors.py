@@ -1,0 +1,115 @@
+"""What can go wrong, as facts: a stable code, an exit code, and one line for a person.
+
+`InputError` is the user's to mend (exit 2), `TransientError` may pass when tried again and
+`TerminalError` stops one stream (exit 1). Nothing outside the runner and the command line
+catches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class HeadwaterError(Exception):
+    """The parent of every error that a person is meant to read."""
+
+    code = "FAILED"
+    exit_code = 1
+
+    def __str__(self) -> str:
+        return " ".join(super().__str__().split())
+
+
+class InputError(HeadwaterError):
+    """The user's input is wrong; nothing was started."""
+
+    code = "INPUT"
+    exit_code = 2
+
+
+class TransientError(HeadwaterError):
+    """Trying again later can help."""
+
+    code = "TRANSIENT"
+
+
+class TerminalError(HeadwaterError):
+    """Trying again cannot help; this stream stops and its neighbours go on."""
+
+    code = "STOPPED"
+
+
+class DeclarationInvalid(InputError):
+    """Declarations that cannot be honoured, each as (place, reason)."""
+
+    code = "DECLARATION"
+
+    def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(f"{place}: {reason}" for place, reason in self.problems))
+
+
+class ProjectUnreadable(InputError):
+    """dbt could not read the project."""
+
+    code = "PROJECT"
+
+
+class SelectionEmpty(InputError):
+    """A selector chose no stream."""
+
+    code = "SELECTION"
+
+
+class QueryWrong(InputError):
+    """A SQL statement that Spark cannot analyse, or that names no table of the lake."""
+
+    code = "SQL"
+
+
+class JavaMissing(InputError):
+    """No Java that Spark runs on."""
+
+    code = "JAVA"
+
+
+class FolderMissing(InputError):
+    """A declared folder does not exist."""
+
+    code = "FOLDER"
+
+
+class StreamLocked(TerminalError):
+    """Another process lands this stream."""
+
+    code = "LOCKED"
+
+
+class SourceUnreadable(TerminalError):
+    """A folder or file cannot be read."""
+
+    code = "UNREADABLE"
+
+
+class StorageFailed(TransientError):
+    """The lake cannot be written: disk full, read-only, no permission."""
+
+    code = "STORAGE"
+
+
+class TableChanged(TerminalError):
+    """A table was changed by someone other than its owner."""
+
+    code = "TABLE_CHANGED"
+
+
+class CheckpointInvalid(TerminalError):
+    """A checkpoint is lost, torn, or belongs to another stream."""
+
+    code = "CHECKPOINT"
+
+
+class NewColumnsRefused(TerminalError):
+    """New fields arrived on a stream that is declared `fail_on_new_columns`."""
+
+    code = "NEW_COLUMNS"

@@ -1,0 +1,98 @@
+"""Spark sessions. The only module that builds one.
+
+Each of `ingest`'s own commands works by path and opens no catalog (the embedded one admits
+one process, which is dbt's).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingest import settings
+from ingest.errors import InputError, StorageFailed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# The optimum on two cores; a cluster's own settings win through spark-defaults.
+_LOCAL = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
+}
+_ALWAYS = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # Bronze keeps what came, also instants before the Gregorian calendar.
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.redaction.regex": "(?i)secret|password|token|jaas|access[.]?key",
+    "spark.log.level": "ERROR",
+}
+
+
+def session(name: str, lake: str) -> SparkSession:
+    """A session without a catalog, for commands that work by path.
+
+    The JVM's own messages go to `<lake>/_logs/spark.log`. Raises JavaMissing, InputError
+    (jars missing), StorageFailed.
+    """
+    from pyspark.sql import SparkSession
+
+    settings.prepare_process()
+    jars = settings.project_dir() / ".jars"
+    if not any(jars.glob("*.jar")):
+        raise InputError(f"{jars} holds no jars; run 'make setup' first")
+    builder = SparkSession.builder.master("local[*]").appName(f"headwater {name}")
+    for key, value in (_ALWAYS | _LOCAL).items():
+        builder = builder.config(key, value)
+    builder = (
+        builder.config("spark.driver.extraClassPath", f"{jars}/*")
+        .config("spark.driver.memory", settings.driver_memory())
+        .config("spark.sql.warehouse.dir", lake)
+        .config(
+            "spark.driver.extraJavaOptions",
+            "-Dfile.encoding=UTF-8 -Dstdout.encoding=UTF-8 -Duser.timezone=UTC",
+        )
+    )
+    with _jvm_speaks_to(Path(lake, "_logs", "spark.log")):
+        spark = builder.getOrCreate()
+    return spark
+
+
+@contextlib.contextmanager
+def _jvm_speaks_to(log: Path) -> Iterator[None]:
+    """Start a child with its standard output and error in a file.
+
+    A JVM prints notes at its start that no setting silences; a person reads our lines only.
+    """
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        file = log.open("ab")
+    except OSError as error:
+        raise StorageFailed(f"{log}: {error.strerror}; the lake must be writable") from error
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with file:
+        kept = os.dup(1), os.dup(2)
+        try:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            yield
+        finally:
+            os.dup2(kept[0], 1)
+            os.dup2(kept[1], 2)
+            os.close(kept[0])
+            os.close(kept[1])

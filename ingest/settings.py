@@ -1,0 +1,68 @@
+"""Where things are. The one module that reads the environment.
+
+    HEADWATER_LAKE      folder or URL of all tables        default: lake
+    HEADWATER_LANDING   folder that producers write to     default: landing
+    HEADWATER_DRIVER_MEMORY  heap of a local Spark driver  default: 2g
+    HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
+
+Relative paths are relative to the project, which is the nearest folder at or above the
+working directory that holds dbt_project.yml.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from ingest import java, shell
+from ingest.errors import ProjectUnreadable
+
+
+def project_dir() -> Path:
+    """The folder of dbt_project.yml, at or above the working directory."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "dbt_project.yml").is_file():
+            return folder
+    raise ProjectUnreadable(f"no dbt_project.yml in {here} or above it; run this inside a project")
+
+
+def located(path: str) -> str:
+    """`path` as an absolute path of this machine, or unchanged where it is a URL."""
+    if "://" in path:
+        return path
+    return str((project_dir() / Path(path).expanduser()).resolve())
+
+
+def lake() -> str:
+    """Root of all tables, absolute."""
+    return located(os.environ.get("HEADWATER_LAKE") or "lake")
+
+
+def landing() -> str:
+    """Root of the landing folders, absolute."""
+    return located(os.environ.get("HEADWATER_LANDING") or "landing")
+
+
+def driver_memory() -> str:
+    """Heap of a local Spark driver, in the JVM's notation."""
+    return os.environ.get("HEADWATER_DRIVER_MEMORY") or "2g"
+
+
+def failpoint() -> str | None:
+    """Name of the step at which this process has been asked to kill itself, for fault tests."""
+    return os.environ.get("HEADWATER_FAILPOINT")
+
+
+def prepare_process() -> None:
+    """Point this process and its children at the project's own Java, Python and Spark.
+
+    A data engineer's shell often names another Spark, and PySpark would start that one.
+    Raises JavaMissing.
+    """
+    home = java.find_java(os.environ).home
+    clean = shell.with_programs(os.environ, java_home=home, python=Path(sys.executable))
+    for name in set(os.environ) - set(clean):
+        del os.environ[name]
+    os.environ.update(clean)

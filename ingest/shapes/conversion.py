@@ -1,0 +1,200 @@
+"""SQL that turns a VARIANT into a table's columns without losing anything unseen.
+
+A record is cast once, to a struct in which a value that must be looked at stays text. Each
+text is then cast for itself; where the cast loses something the column is null and the
+record is known as a misfit, whose leftovers are rescued.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import types as T
+
+from ingest.shapes.fitting import ELEMENT, VALUE, Path, Route, is_direct
+
+# 2^53: every whole number up to it is a double.
+_EXACT_IN_DOUBLE = 9007199254740992
+
+
+def quoted(name: str) -> str:
+    """A name as a SQL identifier."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def text_literal(text: str) -> str:
+    """A text as a SQL literal."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """The way of one schema's values: by the routes given, or all as text (`careful`)."""
+
+    routes: Mapping[Path, Route]
+    careful: bool = False
+
+    def route(self, kind: T.DataType, path: Path) -> Route:
+        """How the scalar at `path` travels."""
+        if isinstance(kind, T.StringType | T.VariantType):
+            return Route.STRAIGHT
+        if self.careful or not is_direct(kind):
+            return Route.TEXT
+        return self.routes.get(path, Route.STRAIGHT)
+
+    def extracted(self, kind: T.DataType, path: Path = ()) -> T.DataType:
+        """The type to cast a VARIANT to: `kind`, with text where the route is TEXT."""
+        if isinstance(kind, T.StructType):
+            return T.StructType(
+                [
+                    T.StructField(member.name, self.extracted(member.dataType, (*path, member.name)))
+                    for member in kind.fields
+                ]
+            )
+        if isinstance(kind, T.ArrayType):
+            return T.ArrayType(self.extracted(kind.elementType, (*path, ELEMENT)))
+        if isinstance(kind, T.MapType):
+            return T.MapType(kind.keyType, self.extracted(kind.valueType, (*path, VALUE)))
+        return T.StringType() if self.route(kind, path) is Route.TEXT else kind
+
+    def typed(self, kind: T.DataType, source: str, path: Path) -> str:
+        """SQL for the column's value, from the extracted value `source`."""
+        if self.extracted(kind, path) == kind:
+            return source
+        if isinstance(kind, T.StructType):
+            members = ", ".join(
+                f"{text_literal(member.name)}, "
+                + self.typed(
+                    member.dataType, f"{source}.{quoted(member.name)}", (*path, member.name)
+                )
+                for member in kind.fields
+            )
+            return f"if({source} is null, null, named_struct({members}))"
+        if isinstance(kind, T.ArrayType):
+            name = f"e{len(path)}"
+            element = self.typed(kind.elementType, name, (*path, ELEMENT))
+            return f"transform({source}, {name} -> {element})"
+        if isinstance(kind, T.MapType):
+            name = f"v{len(path)}"
+            value = self.typed(kind.valueType, name, (*path, VALUE))
+            return f"transform_values({source}, (k{len(path)}, {name}) -> {value})"
+        return cast_exactly(kind, source)
+
+    def misfits(self, kind: T.DataType, source: str, path: Path) -> list[str]:
+        """SQL conditions, one of which holds where a value of `source` does not fit."""
+        if isinstance(kind, T.StructType):
+            return [
+                condition
+                for member in kind.fields
+                for condition in self.misfits(
+                    member.dataType, f"{source}.{quoted(member.name)}", (*path, member.name)
+                )
+            ]
+        if isinstance(kind, T.ArrayType | T.MapType):
+            return self._misfits_inside(kind, source, path)
+        route = self.route(kind, path)
+        if route is Route.TEXT:
+            return [f"({source} is not null and {cast_exactly(kind, source)} is null)"]
+        if route is Route.RANGED:
+            return [f"abs({source}) > {_EXACT_IN_DOUBLE}D"]
+        return []
+
+    def _misfits_inside(
+        self, kind: T.ArrayType | T.MapType, source: str, path: Path
+    ) -> list[str]:
+        name = f"m{len(path)}"
+        if isinstance(kind, T.ArrayType):
+            inner = self.misfits(kind.elementType, name, (*path, ELEMENT))
+            values = source
+        else:
+            inner = self.misfits(kind.valueType, name, (*path, VALUE))
+            values = f"map_values({source})"
+        if not inner:
+            return []
+        either = " or ".join(f"coalesce({condition}, false)" for condition in inner)
+        return [f"exists({values}, {name} -> {either})"]
+
+    def looked_at(self, kind: T.DataType, path: Path = ()) -> T.DataType | None:
+        """The part of `kind` whose values decide about misfits; None where nothing does."""
+        if isinstance(kind, T.StructType):
+            members = [
+                T.StructField(member.name, part)
+                for member in kind.fields
+                if (part := self.looked_at(member.dataType, (*path, member.name)))
+            ]
+            return T.StructType(members) if members else None
+        if isinstance(kind, T.ArrayType):
+            element = self.looked_at(kind.elementType, (*path, ELEMENT))
+            return T.ArrayType(element) if element else None
+        if isinstance(kind, T.MapType):
+            value = self.looked_at(kind.valueType, (*path, VALUE))
+            return T.MapType(kind.keyType, value) if value else None
+        return kind if self.route(kind, path) is not Route.STRAIGHT else None
+
+
+def cast_exactly(kind: T.DataType, text: str) -> str:
+    """SQL that casts `text` to `kind`, or gives null where a number would be rounded."""
+    name = kind.simpleString()
+    cast = f"try_cast({text} as {name})"
+    if isinstance(kind, T.StringType):
+        return text
+    if isinstance(kind, T.DoubleType):
+        wide = f"try_cast({text} as decimal(38,19))"
+        same = f"(cast({cast} as string) = {text} or try_cast({cast} as decimal(38,19)) = {wide})"
+        return f"if(abs({cast}) < double('Infinity') and {same}, {cast}, null)"
+    if isinstance(kind, T.FloatType):
+        return f"if(abs({cast}) < float('Infinity'), {cast}, null)"
+    if isinstance(kind, T.DecimalType):
+        digits = kind.precision - kind.scale
+        if digits > 28:
+            fraction = rf"^[^.eE]*([.][0-9]{{0,{kind.scale}}}0*)?$"
+            return f"if({text} rlike {text_literal(fraction)}, {cast}, null)"
+        wide = f"try_cast({text} as decimal(38,{38 - digits}))"
+        return f"if({cast} = {wide}, {cast}, null)"
+    return cast
+
+
+def restricted(kind: T.StructType, paths: tuple[Path, ...]) -> T.StructType:
+    """The part of a struct that holds `paths`; paths that it lacks are left out."""
+    members: list[T.StructField] = []
+    for member in kind.fields:
+        inside = tuple(path[1:] for path in paths if path and path[0] == member.name)
+        if not inside:
+            continue
+        if isinstance(member.dataType, T.StructType) and all(inside):
+            part = restricted(member.dataType, inside)
+            if part.fields:
+                members.append(T.StructField(member.name, part))
+        else:
+            members.append(member)
+    return T.StructType(members)
+
+
+def union(left: T.StructType, right: T.StructType) -> T.StructType:
+    """The members of both structs of one schema, `left`'s first."""
+    members = {member.name: member for member in left.fields}
+    for member in right.fields:
+        mine = members.get(member.name)
+        if mine is None:
+            members[member.name] = member
+        elif isinstance(mine.dataType, T.StructType) and isinstance(member.dataType, T.StructType):
+            members[member.name] = T.StructField(
+                member.name, union(mine.dataType, member.dataType)
+            )
+    return T.StructType(list(members.values()))
+
+
+def type_at(kind: T.DataType, path: Path) -> T.DataType | None:
+    """The type at a path of structs; None where there is no such column."""
+    for name in path:
+        if not isinstance(kind, T.StructType) or name not in kind.fieldNames():
+            return None
+        kind = kind[name].dataType
+    return kind
+
+
+def at(source: str, path: Path) -> str:
+    """SQL of the value at a path below `source`."""
+    return ".".join([source, *map(quoted, path)]) if source else ".".join(map(quoted, path))

@@ -1,0 +1,201 @@
+"""How a table's columns follow the shapes of its records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import types as T
+
+from ingest.declarations.stream import ColumnHint, Evolution, SchemaEvolution
+from ingest.shapes.shape import (
+    ARRAY,
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    OBJECT,
+    Shape,
+    merged,
+)
+
+# Past this many names, the names of an object are taken for data.
+MAP_FROM_KEYS = 100
+# Names that are data at first sight: numbers, UUIDs, long hexadecimals, ISO dates.
+_DATA_KEY = re.compile(
+    r"\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=.*\d)[0-9a-f]{12,}|\d{4}-\d\d(-\d\d.*)?", re.I
+)
+# Delta refuses these in column names unless columns are mapped (Delta protocol, "Column Mapping").
+_REFUSED_NAME = re.compile(r"[ ,;{}()\n\t=]|^$")
+
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evolved:
+    """A table's columns after a batch, and what came new as (path, type)."""
+
+    schema: T.StructType
+    added: tuple[tuple[str, str], ...] = ()
+
+
+def declared_schema(columns: Sequence[ColumnHint]) -> T.StructType:
+    """The columns that a declaration names with their types, nested paths as structs."""
+    fields: dict[str, T.DataType] = {}
+    nested: dict[str, list[ColumnHint]] = {}
+    for hint in columns:
+        if hint.type is None:
+            continue
+        if len(hint.path) == 1:
+            fields[hint.path[0]] = hint.type
+        else:
+            nested.setdefault(hint.path[0], []).append(
+                ColumnHint(path=hint.path[1:], type=hint.type)
+            )
+            fields.setdefault(hint.path[0], T.StructType())
+    for name, hints in nested.items():
+        if isinstance(fields[name], T.StructType):
+            fields[name] = declared_schema(hints)
+    return T.StructType([T.StructField(name, kind) for name, kind in fields.items()])
+
+
+def evolved(
+    schema: T.StructType, seen: Shape, evolution: Evolution, reserved: frozenset[str]
+) -> Evolved:
+    """`schema` with the columns that `seen` brings, as far as the declaration allows.
+
+    Names in `reserved` are never added at the top. What is not added stays in the record and
+    goes to `_rescued` later.
+    """
+    if evolution.mode is not SchemaEvolution.ADD_NEW_COLUMNS:
+        return Evolved(schema=schema)
+    room = _Room(evolution.max_columns - leaves(schema))
+    added: list[tuple[str, str]] = []
+    grown = _grown(schema, seen, evolution, room, added, (), reserved)
+    return Evolved(schema=grown, added=tuple(added))
+
+
+@dataclass(slots=True)
+class _Room:
+    """Leaf columns that may still be added."""
+
+    columns: int
+
+    def takes(self, kind: T.DataType) -> bool:
+        if (count := leaves(kind)) > self.columns:
+            return False
+        self.columns -= count
+        return True
+
+
+def _grown(
+    schema: T.StructType,
+    seen: Shape,
+    evolution: Evolution,
+    room: _Room,
+    added: list[tuple[str, str]],
+    path: tuple[str, ...],
+    reserved: frozenset[str] = frozenset(),
+) -> T.StructType:
+    fields = [
+        T.StructField(
+            old.name,
+            _grown_type(
+                old.dataType, seen.fields.get(old.name), evolution, room, added, (*path, old.name)
+            ),
+        )
+        for old in schema.fields
+    ]
+    taken = {old.name.lower() for old in schema.fields} | reserved
+    for name in sorted(set(seen.fields) - {old.name for old in schema.fields}):
+        kind = inferred(seen.fields[name], evolution.infer_column_types)
+        if kind is None or not is_column_name(name) or name.lower() in taken:
+            continue
+        if room.takes(kind):
+            taken.add(name.lower())
+            fields.append(T.StructField(name, kind))
+            added.append((".".join((*path, name)), kind.simpleString()))
+    return T.StructType(fields)
+
+
+def _grown_type(
+    kind: T.DataType,
+    seen: Shape | None,
+    evolution: Evolution,
+    room: _Room,
+    added: list[tuple[str, str]],
+    path: tuple[str, ...],
+) -> T.DataType:
+    if seen is None:
+        return kind
+    if isinstance(kind, T.StructType) and seen.fields:
+        return _grown(kind, seen, evolution, room, added, path)
+    if isinstance(kind, T.ArrayType) and seen.element:
+        element = _grown_type(
+            kind.elementType, seen.element, evolution, room, added, (*path, "element")
+        )
+        return T.ArrayType(element)
+    return kind
+
+
+def inferred(seen: Shape, infer_types: bool) -> T.DataType | None:
+    """The type of a new column; None where only nulls and empty things were seen."""
+    kinds = seen.values
+    if not kinds:
+        return None
+    if kinds == {OBJECT}:
+        return _inferred_object(seen, infer_types)
+    if kinds == {ARRAY}:
+        element = inferred(seen.element, infer_types) if seen.element else None
+        return T.ArrayType(element) if element else None
+    if not infer_types or kinds & {OBJECT, ARRAY}:
+        return T.StringType()
+    if kinds == {BOOLEAN}:
+        return T.BooleanType()
+    if kinds == {BIGINT}:
+        return T.LongType()
+    if all(is_number(kind) for kind in kinds):
+        whole = all(kind == BIGINT or kind.endswith(",0)") for kind in kinds)
+        return T.DecimalType(38, 0) if whole else T.DoubleType()
+    return T.StringType()
+
+
+def _inferred_object(seen: Shape, infer_types: bool) -> T.DataType | None:
+    if keys_are_data(seen.fields):
+        value = inferred(merged(seen.fields.values()), infer_types)
+        return T.MapType(T.StringType(), value) if value else None
+    fields: dict[str, T.StructField] = {}
+    for name, shape in sorted(seen.fields.items()):
+        kind = inferred(shape, infer_types)
+        if kind and is_column_name(name):
+            fields.setdefault(name.lower(), T.StructField(name, kind))
+    return T.StructType(list(fields.values())) if fields else None
+
+
+def keys_are_data(names: Mapping[str, object]) -> bool:
+    """Whether an object's names are values of something rather than attributes."""
+    if len(names) > MAP_FROM_KEYS:
+        return True
+    return bool(names) and all(_DATA_KEY.fullmatch(name) for name in names)
+
+
+def is_column_name(name: str) -> bool:
+    """Whether Delta takes `name` for a column."""
+    return not _REFUSED_NAME.search(name)
+
+
+def is_number(kind: str) -> bool:
+    """Whether a shape's kind is a JSON number."""
+    return kind in (BIGINT, DOUBLE) or kind.startswith("DECIMAL")
+
+
+def leaves(kind: T.DataType) -> int:
+    """Leaf columns of a type: what a Parquet file has to hold."""
+    if isinstance(kind, T.StructType):
+        return sum(leaves(member.dataType) for member in kind.fields)
+    if isinstance(kind, T.ArrayType):
+        return leaves(kind.elementType)
+    if isinstance(kind, T.MapType):
+        return leaves(kind.keyType) + leaves(kind.valueType)
+    return 1
+
+
