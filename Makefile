@@ -1,0 +1,35 @@
+# Every command sets up what is missing first; see scripts/bootstrap.py.
+RUN := ./scripts/run
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint docs bench lock clean
+
+help: ## Show this
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+
+setup: ## Install everything into this folder, from the lock files
+	@$(RUN)
+
+demo: ## Land a marketplace's day, build silver and gold, show what came out
+	@$(RUN) python -m demo
+
+test: lint ## Lint, then every test
+	@$(RUN) pytest
+
+lint: ## ruff, mypy and sqlfluff
+	@$(RUN) ruff check .
+	@$(RUN) ruff format --check .
+	@$(RUN) mypy
+	@$(RUN) .venv-sqllint/bin/sqlfluff lint models macros tests/dbt
+
+docs: ## Write the docs page, with lineage from stream to gold: target/static_index.html
+	@$(RUN) dbt docs generate --static
+
+bench: ## Measure speed beside plain Spark
+	@$(RUN) python -m bench
+
+lock: ## Resolve the lock files again
+	@$(RUN) python -m scripts.lock
+
+clean: ## Remove everything that was made here, the tables of the demo too
+	rm -rf .venv .venv-sqllint .jars lake landing target logs spark-warehouse metastore_db derby.log
+	rm -rf .mypy_cache .pytest_cache .ruff_cache
