@@ -42,6 +42,9 @@ MISLEADING = (
 
 def is_misleading(name: str) -> bool:
     """Whether a variable of this name would lead Spark, dbt, Java or Python astray."""
+    # What dbt leaves to projects, secrets above all, is the user's own.
+    if name.startswith("DBT_ENV_"):
+        return False
     return any(
         name.startswith(entry) if entry.endswith("_") else name == entry for entry in MISLEADING
     )

@@ -41,6 +41,16 @@ LOCKS = ("requirements/setup.lock", "requirements/dev.lock", "requirements/sqlli
 # Environments take 1.6 GB and the package cache as much again, while Spark is unpacked.
 FREE_BYTES = 4 * 10**9
 
+# Python runs this line of a .pth file at every start in the environment. A shell that is set
+# up for another Spark has that one's modules on PYTHONPATH, in front of ours, and dbt imports
+# pyspark before any plugin of ours has a say.
+OTHER_SPARKS = (
+    "import os, sys; sys.path[:] = [entry for entry in sys.path"
+    " if entry not in os.environ.get('PYTHONPATH', '').split(os.pathsep)"
+    " or not ('py4j' in os.path.basename(entry)"
+    " or os.path.isdir(os.path.join(entry, 'pyspark')))]\n"
+)
+
 # How often a step that is still at work says so.
 HEARTBEAT_SECONDS = 10
 
@@ -217,6 +227,8 @@ def install(root: Path, todo: Sequence[Step], lock: int) -> None:
             log.parent.mkdir(exist_ok=True)
             _carry_out(command, root=root, environ=environ, log=log, lock=lock)
         print(f"{time.monotonic() - started:.0f} s", flush=True)
+    modules = next((root / ".venv/lib").glob("python3*/site-packages"))
+    (modules / "headwater_other_sparks.pth").write_text(OTHER_SPARKS, encoding="utf-8")
     stamp(root).write_text(fingerprint(root), encoding="utf-8")
     print(f"setup: done in {time.monotonic() - began:.0f} s", flush=True)
 

@@ -1,0 +1,86 @@
+"""What makes plain `dbt` right in this project: its own Spark, and one catalog owner at a time.
+
+dbt loads every top-level module whose name starts with `dbt_` as a plugin, after it has read
+flags, profile and project and before it opens a connection. Commands that open a Spark session
+of their own get the project's Java, Python and Spark whatever the shell says, and hold the
+embedded catalog; a second one ends in one line. Commands that only read the project are left
+alone, and so are targets on a server.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from dbt.plugins.manager import dbtPlugin
+from dbt_common.exceptions import DbtRuntimeError
+
+from ingest import catalog
+from ingest.errors import HeadwaterError
+from ingest.java import find_java
+from ingest.shell import with_programs
+
+# dbt's own names of its commands that open no connection.
+READING_ONLY = {"clean", "deps", "init", "list", "ls", "parse", "serve"}
+
+
+class HeadwaterPlugin(dbtPlugin):
+    """Prepares this process when dbt is about to start Spark in it."""
+
+    def initialize(self) -> None:
+        context = click.get_current_context(silent=True)
+        if context is None or not context.obj or context.obj["flags"].WHICH in READING_ONLY:
+            return
+        credentials = getattr(context.obj.get("profile"), "credentials", None)
+        if getattr(credentials, "method", None) != "session":
+            return
+        # dbt goes there too before it connects, and the profile's paths are relative to it.
+        os.chdir(context.obj["project"].project_root)
+        try:
+            prepare(credentials.server_side_parameters or {})
+        except HeadwaterError as error:
+            raise DbtRuntimeError(f"{error.code}: {error}") from None
+
+
+def prepare(parameters: Mapping[str, Any]) -> None:
+    """Take the catalog that a profile's Spark settings name, then clean this process."""
+    folder = catalog_folder(parameters)
+    if folder is not None:
+        catalog.hold(folder)
+    if not _spark_runs():
+        java = find_java(os.environ)
+        python = Path(sys.executable)
+        adopt(with_programs(os.environ, java_home=java.home, python=python))
+
+
+def catalog_folder(parameters: Mapping[str, Any]) -> Path | None:
+    """The folder around the Derby database, or None where the catalog is not embedded."""
+    for name, value in parameters.items():
+        if name.endswith("javax.jdo.option.ConnectionURL"):
+            found = re.match(r"jdbc:derby:(?:;databaseName=)?(?P<path>[^;]+)", str(value))
+            return Path(found["path"]).parent if found else None
+    return None
+
+
+def adopt(environ: Mapping[str, str]) -> None:
+    """Make `environ` this process's own. dbt's variables stay: it has read them already."""
+    for name in set(os.environ) - set(environ):
+        if not name.startswith("DBT_"):
+            del os.environ[name]
+    os.environ.update(environ)
+    time.tzset()
+
+
+def _spark_runs() -> bool:
+    """Whether this process, such as a long-lived driver, has started Spark already."""
+    pyspark = sys.modules.get("pyspark")
+    return pyspark is not None and pyspark.SparkContext._active_spark_context is not None
+
+
+plugins = [HeadwaterPlugin]
