@@ -38,7 +38,7 @@ class HeadwaterPlugin(dbtPlugin):
         if context is None or not context.obj or context.obj["flags"].WHICH in READING_ONLY:
             return
         credentials = getattr(context.obj.get("profile"), "credentials", None)
-        if getattr(credentials, "method", None) != "session":
+        if credentials is None or getattr(credentials, "method", None) != "session":
             return
         # dbt goes there too before it connects, and the profile's paths are relative to it.
         os.chdir(context.obj["project"].project_root)

@@ -1,4 +1,4 @@
-"""Find a Java that Spark runs on. Standard library only: set-up uses it before anything is installed.
+"""Find a Java that Spark runs on. Standard library only: set-up runs it first.
 
 Spark 4.0 needs Java 17 and stops on 23 and newer (a security interface it calls is gone), and
 22 was never a long-term release, so 17 to 21 it is. Where JAVA_HOME names another one, the
@@ -110,7 +110,7 @@ def _candidate_homes(environ: Mapping[str, str], root: Path) -> Iterator[Path]:
     for folder in environ.get("PATH", "").split(":"):
         program = Path(folder, "java")
         if folder and program.is_file():
-            # Debian's /usr/bin/java is a chain of links to <home>/bin/java; a wrapper script is not.
+            # Debian's /usr/bin/java is a chain of links to <home>/bin/java; a wrapper is not.
             resolved = program.resolve()
             yield resolved.parent.parent if resolved.parent.name == "bin" else Path(folder).parent
     if environ.get("CONDA_PREFIX"):

@@ -98,7 +98,10 @@ def main(command: list[str]) -> int:
     except KeyboardInterrupt:
         return _complain("stopped before it was done; the same command starts again", 130)
     if command:
-        run(command, with_programs(os.environ, java_home=java.home, python=ROOT / ".venv/bin/python"))
+        run(
+            command,
+            with_programs(os.environ, java_home=java.home, python=ROOT / ".venv/bin/python"),
+        )
     return 0
 
 
@@ -134,7 +137,11 @@ def is_current(root: Path) -> bool:
     except FileNotFoundError:
         return False
     programs = (root / ".venv/bin/python", root / ".venv-sqllint/bin/python")
-    jars = (root / folder / jar.filename for name, folder in SETS.items() for jar in locked_jars(root / name))
+    jars = (
+        root / folder / jar.filename
+        for name, folder in SETS.items()
+        for jar in locked_jars(root / name)
+    )
     return all(path.exists() for path in (*programs, *jars))
 
 
@@ -194,7 +201,7 @@ def steps(root: Path) -> list[Step]:
             ],
         ),
         Step(
-            title="packages (Spark is a 450 MB archive that builds in silence: minutes the first time)",
+            title="packages (Spark comes as 450 MB and builds in silence: minutes the first time)",
             commands=[
                 [*uv, "--python", python, str(root / LOCKS[1])],
                 [python, "-m", "uv", "pip", "install", "--python", python, "--no-deps"]
@@ -235,7 +242,9 @@ def install(root: Path, todo: Sequence[Step], lock: int) -> None:
 
 def installer_environ(environ: Mapping[str, str]) -> dict[str, str]:
     """The shell for pip and uv: a person's mirrors and certificates, not their targets."""
-    kept = {name: value for name, value in cleaned(environ).items() if name not in INSTALLER_SETTINGS}
+    kept = {
+        name: value for name, value in cleaned(environ).items() if name not in INSTALLER_SETTINGS
+    }
     if "PIP_INDEX_URL" in kept:
         kept.setdefault("UV_DEFAULT_INDEX", kept["PIP_INDEX_URL"])
     if "PIP_CERT" in kept:
@@ -278,7 +287,9 @@ def _wait(wait: Callable[[float], int]) -> None:
 
 def last_words(log: Path) -> str:
     """The line of a log that most likely says what went wrong."""
-    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    lines = [
+        line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()
+    ]
     lines = [line for line in lines if line]
     told = [line for line in lines if "error" in line.lower()]
     return (told or lines or ["a command failed without a word"])[-1]

@@ -84,9 +84,9 @@ def sha256_of(path: Path) -> str:
 
 def maven_sources(jar: Jar, scratch: Path) -> list[Callable[[], Path | None]]:
     """The local Maven repository, then the central one, which is fetched into `scratch`."""
-    from jgo.maven import MavenContext
+    from jgo.maven import Artifact, MavenContext
 
-    def artifact(context: MavenContext):  # type: ignore[no-untyped-def]  # jgo's own type is private
+    def artifact(context: MavenContext) -> Artifact:
         component = context.project(jar.group, jar.artifact).at_version(jar.version)
         return component.artifact(classifier=jar.classifier, packaging=jar.packaging)
 

@@ -1,7 +1,7 @@
 """Resolve the lock files again: hashes for Python 3.11 to 3.13 on every platform, no addresses.
 
-    make lock                                     keep every version that still fits
-    scripts/run python -m scripts.lock --upgrade  take the newest of each
+make lock                                     keep every version that still fits
+scripts/run python -m scripts.lock --upgrade  take the newest of each
 """
 
 from __future__ import annotations
@@ -15,9 +15,25 @@ from scripts import jars
 
 ROOT = Path(__file__).resolve().parent.parent
 
-COMPILE = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes"]
+COMPILE = [
+    sys.executable,
+    "-m",
+    "uv",
+    "pip",
+    "compile",
+    "--quiet",
+    "--universal",
+    "--generate-hashes",
+]
 # No index in the lock: every machine asks its own.
-LAYOUT = ["--python-version", "3.11", "--no-header", "--annotation-style", "line", "--no-emit-index-url"]
+LAYOUT = [
+    "--python-version",
+    "3.11",
+    "--no-header",
+    "--annotation-style",
+    "line",
+    "--no-emit-index-url",
+]
 
 # What set-up installs first has to agree with what it installs next, so it is resolved second.
 LOCKS = {

@@ -1,0 +1,54 @@
+"""What is left of a data engineer's shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingest.shell import cleaned, with_programs
+
+HOSTILE = {
+    "SPARK_HOME": "/opt/spark",
+    "SPARK_CONF_DIR": "/opt/spark/conf",
+    "PYSPARK_PYTHON": "/nowhere/python",
+    "PYSPARK_SUBMIT_ARGS": "--master yarn pyspark-shell",
+    "PYTHONPATH": "/opt/spark/python",
+    "PYTHONHOME": "/nowhere",
+    "DBT_PROFILES_DIR": "/nowhere",
+    "DBT_TARGET": "prod",
+    "JAVA_TOOL_OPTIONS": "-Dx=y",
+    "CLASSPATH": "/nowhere.jar",
+    "HADOOP_CONF_DIR": "/etc/hadoop",
+    "VIRTUAL_ENV": "/nowhere",
+    "CONDA_PREFIX": "/nowhere",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_misleads_is_dropped(name: str) -> None:
+    assert name not in cleaned(HOSTILE)
+
+
+@pytest.mark.parametrize("name", ["HEADWATER_LAKE", "PATH", "HOME", "DBT_ENV_SECRET_TOKEN"])
+def test_what_is_the_users_own_is_kept(name: str) -> None:
+    assert cleaned(HOSTILE | {name: "own"})[name] == "own"
+
+
+def test_spark_stays_on_this_machine_and_in_utc() -> None:
+    shell = cleaned({"TZ": "Asia/Tokyo", "SPARK_LOCAL_IP": "10.0.0.1"})
+    assert (shell["TZ"], shell["SPARK_LOCAL_IP"]) == ("UTC", "127.0.0.1")
+
+
+@pytest.mark.parametrize("environ", [{"LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1"}, {}])
+def test_a_locale_without_utf8_is_replaced(environ: dict[str, str]) -> None:
+    assert "UTF-8" in cleaned(environ)["LC_ALL"]
+
+
+def test_a_locale_with_utf8_is_kept() -> None:
+    assert "LC_ALL" not in cleaned({"LANG": "de_DE.utf8"})
+
+
+def test_spark_starts_our_java_and_our_python() -> None:
+    shell = with_programs(HOSTILE, java_home=Path("/jdk"), python=Path("/venv/bin/python"))
+    assert (shell["JAVA_HOME"], shell["PYSPARK_PYTHON"]) == ("/jdk", "/venv/bin/python")
