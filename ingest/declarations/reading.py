@@ -115,8 +115,8 @@ def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "meta.ingest.envelope", "cloudevents needs format json (structured mode)"
     if declared.get("csv") and declared["format"] != "csv":
         yield "meta.ingest.csv", f"has no meaning with format {declared['format']}"
-    if declared.get("multi_line") and declared["format"] == "parquet":
-        yield "meta.ingest.multi_line", "has no meaning with format parquet"
+    if declared.get("multi_line") and declared["format"] != "json":
+        yield "meta.ingest.multi_line", f"has no meaning with format {declared['format']}"
     if (declared.get("clean_source") == "move") != ("move_destination" in declared):
         yield "meta.ingest.move_destination", "goes with clean_source: move, and only with it"
     if declared.get("apply_as_deletes") and not declared.get("sequence_by"):

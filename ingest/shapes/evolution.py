@@ -74,6 +74,43 @@ def evolved(
     return Evolved(schema=grown, added=tuple(added))
 
 
+def widened(
+    schema: T.StructType, incoming: T.StructType, evolution: Evolution, reserved: frozenset[str]
+) -> Evolved:
+    """`schema` with the columns of typed files, as far as the declaration allows."""
+    if evolution.mode is not SchemaEvolution.ADD_NEW_COLUMNS:
+        return Evolved(schema=schema)
+    room = _Room(evolution.max_columns - leaves(schema))
+    added: list[tuple[str, str]] = []
+    grown = _widened(schema, incoming, room, added, (), reserved)
+    return Evolved(schema=grown, added=tuple(added))
+
+
+def _widened(
+    schema: T.StructType,
+    incoming: T.StructType,
+    room: _Room,
+    added: list[tuple[str, str]],
+    path: tuple[str, ...],
+    reserved: frozenset[str] = frozenset(),
+) -> T.StructType:
+    new = {member.name.lower(): member for member in incoming.fields}
+    fields = []
+    for old in schema.fields:
+        match = new.pop(old.name.lower(), None)
+        kind = old.dataType
+        if match and isinstance(kind, T.StructType) and isinstance(match.dataType, T.StructType):
+            kind = _widened(kind, match.dataType, room, added, (*path, old.name))
+        fields.append(T.StructField(old.name, kind))
+    for lowered, member in new.items():
+        if lowered in reserved or not is_column_name(member.name):
+            continue
+        if room.takes(member.dataType):
+            fields.append(T.StructField(member.name, member.dataType))
+            added.append((".".join((*path, member.name)), member.dataType.simpleString()))
+    return T.StructType(fields)
+
+
 @dataclass(slots=True)
 class _Room:
     """Leaf columns that may still be added."""

@@ -1,0 +1,294 @@
+"""Land one micro-batch of files in bronze: once, whatever happens in between.
+
+A batch makes at most two commits to its table. The first takes every record that fits at
+first sight, in one pass; the second takes the rest, after the table has grown. Each has its
+own `_batch_id`, so that a reader who saw the first never misses the second. Each write is
+skipped by Delta where an earlier try of the same batch has made it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Observation
+from pyspark.sql import functions as F
+
+from ingest.tables import columns, delta
+from ingest.bronze.deduplication import deduplicated
+from ingest.bronze.positions import with_positions
+from ingest.decode.repository import StreamSchema
+from ingest.declarations.stream import Format, Stream
+from ingest.decode.decoder import HASH, HELD, IDS, Decoder
+from ingest.decode.json_records import JsonRecords
+from ingest.decode.tabular_records import TabularRecords
+from ingest.errors import SourceUnreadable
+from ingest.files.headers import why_unreadable
+from ingest.lake import Lake
+from ingest.failpoint import failpoint
+from ingest.shapes.conversion import at, quoted, type_at
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+log = logging.getLogger(__name__)
+
+FILE_REJECTS = (
+    "_source string, _raw binary, _reason_code string, _reason string, _position long, _rule string"
+)
+_REJECT_COLUMNS = ("_source", "_raw", "_reason_code", "_reason", "_position", "_rule")
+_NOTHING: dict[str, Any] = {"rows": 0, "rescued": 0, "rejects": 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landed:
+    """What became of one batch, in records."""
+
+    batch_id: int
+    files: int
+    records: int = 0
+    landed: int = 0
+    rescued: int = 0
+    quarantined: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """Lands the batches of one stream; `clock` tells the time (UTC)."""
+
+    spark: SparkSession
+    lake: Lake
+    stream: Stream
+    schema: StreamSchema
+    application: str
+    first_batch_id: int
+    clock: Callable[[], datetime]
+
+    @property
+    def path(self) -> str:
+        """Folder of the bronze table."""
+        return self.lake.bronze(self.stream.table)
+
+    @property
+    def quarantine_path(self) -> str:
+        """Folder of the quarantine table."""
+        return self.lake.bronze(self.stream.quarantine_table)
+
+    def land(self, paths: Sequence[str], batch: int, *, repeated: bool) -> Landed:
+        """Land the files of the query's batch number `batch`.
+
+        `repeated`: an earlier process may have begun this batch, which holds for the first
+        batch of each start.
+        """
+        now = self.clock()
+        first = self.first_batch_id + 2 * batch
+        readable = list(paths)
+        unreadable: dict[str, str] = {}
+        while readable:
+            try:
+                return self._landed(readable, unreadable, first, now, repeated)
+            except (PySparkException, SourceUnreadable):
+                broken = _unreadable(readable, self.stream.format)
+                if not broken:
+                    raise
+                unreadable |= broken
+                readable = [path for path in readable if path not in broken]
+        self._quarantine_files(unreadable, first + 1, now, repeated)
+        return Landed(batch_id=first, files=len(paths), quarantined=len(unreadable))
+
+    def _landed(
+        self,
+        paths: Sequence[str],
+        unreadable: dict[str, str],
+        first: int,
+        now: datetime,
+        repeated: bool,
+    ) -> Landed:
+        if repeated:
+            self.schema.load(first)
+        decoder = self._decoder(paths)
+        decoder.learn(first, now)
+        failpoint("before_first_write")
+        counts = self._land_first(decoder, first, now, repeated)
+        failpoint("after_first_write")
+        rest = _NOTHING
+        if counts["held"]:
+            held = sorted({int(one) for one in counts["hashes"].split(",")})
+            rest = self._land_rest(decoder, held, first + 1, now, repeated)
+        if unreadable:
+            self._quarantine_files(unreadable, first + 1, now, repeated)
+        failpoint("after_quarantine")
+        return Landed(
+            batch_id=first,
+            files=len(paths) + len(unreadable),
+            records=counts["records"],
+            landed=counts["rows"] + rest["rows"],
+            rescued=counts["rescued"] + rest["rescued"],
+            quarantined=rest["rejects"] + len(unreadable),
+        )
+
+    def _land_first(
+        self, decoder: Decoder, batch_id: int, now: datetime, repeated: bool
+    ) -> dict[str, Any]:
+        """Land what fits at first sight; counts, and the hashes of what was held back."""
+        seen, written = Observation(), Observation()
+        examined = decoder.examined().observe(
+            seen,
+            F.count(F.lit(1)).alias("records"),
+            F.expr(f"count_if({HELD})").alias("held"),
+            F.expr(f"listagg(if({HELD}, cast({HASH} as string), null), ',')").alias("hashes"),
+        )
+        fresh = self._fresh(examined.where(f"not {HELD}"), now)
+        rows = self._with_ingest_columns(decoder.typed(fresh), batch_id, now)
+        if repeated and self._is_landed(self.path, batch_id):
+            # Delta would skip the write, and with it the look at the records.
+            examined.write.format("noop").mode("overwrite").save()
+            return {**seen.get, **self._counted(batch_id)}
+        self._append(_observed(rows, written), batch_id)
+        return {**seen.get, **written.get}
+
+    def _land_rest(
+        self, decoder: Decoder, held: Sequence[int], batch_id: int, now: datetime, repeated: bool
+    ) -> dict[str, Any]:
+        """Land held records, or send them to quarantine; counts of both."""
+        decoder.learn_held(held, batch_id, now)
+        rest = decoder.rest(held)
+        rejects = with_positions(self.spark, rest.rejects, self.stream).persist()
+        try:
+            if repeated and self._is_landed(self.path, batch_id):
+                counts = self._counted(batch_id)
+            else:
+                written = Observation()
+                rows = self._fresh(self._with_ids(rest.rows), now).drop(IDS)
+                self._append(
+                    _observed(self._with_ingest_columns(rows, batch_id, now), written), batch_id
+                )
+                counts = dict(written.get)
+            failpoint("after_second_write")
+            counts["rejects"] = rejects.count()
+            if counts["rejects"]:
+                self._quarantine(rejects, batch_id, now, "records", repeated)
+        finally:
+            rejects.unpersist()
+        return counts
+
+    def _with_ids(self, rows: DataFrame) -> DataFrame:
+        columns_of = self.schema.columns
+        members = ", ".join(
+            f"'{index}', {at('', path) if type_at(columns_of, path) else 'null'}"
+            for index, path in enumerate(self.stream.identity.event_id)
+        )
+        return rows.withColumn(IDS, F.expr(f"named_struct({members})" if members else "null"))
+
+    def _decoder(self, paths: Sequence[str]) -> Decoder:
+        kind = JsonRecords if self.stream.format is Format.JSON else TabularRecords
+        return kind(self.spark, self.stream, self.schema, paths)
+
+    def _fresh(self, rows: DataFrame, now: datetime) -> DataFrame:
+        identity = self.stream.identity
+        if not identity.deduplicate_within or not identity.event_id:
+            return rows
+        bronze = self.spark.read.format("delta").load(self.path)
+        if any(type_at(bronze.schema, path) is None for path in identity.event_id):
+            bronze = bronze.limit(0).select(
+                "_ingested_at", *(F.lit(None).alias(path[0]) for path in identity.event_id)
+            )
+        return deduplicated(rows, bronze, identity.event_id, now - identity.deduplicate_within)
+
+    def _with_ingest_columns(self, rows: DataFrame, batch_id: int, now: datetime) -> DataFrame:
+        identity, schema = self.stream.identity, self.schema.columns
+        time = identity.event_time if identity.event_time and type_at(schema, identity.event_time) else None
+        kind = identity.event_type if identity.event_type and type_at(schema, identity.event_type) else None
+        values = {
+            "_ingested_at": F.lit(now),
+            "_batch_id": F.lit(batch_id).cast("bigint"),
+            "_source": F.col("_source"),
+            "_event_date": F.expr(
+                f"coalesce(try_cast({at('', time)} as date), date'{now:%Y-%m-%d}')"
+                if time
+                else f"date'{now:%Y-%m-%d}'"
+            ),
+            "_event_type": F.expr(f"cast({at('', kind)} as string)" if kind else "cast(null as string)"),
+            "_rescued": F.col("_rescued"),
+        }
+        return rows.select(*_ingest_values(columns.INGEST, values), *map(quoted, schema.fieldNames()))
+
+    def _append(self, rows: DataFrame, batch_id: int) -> None:
+        delta.append_once(
+            rows, self.path, application=self.application, version=batch_id, grow=True
+        )
+
+    def _quarantine_files(
+        self, unreadable: dict[str, str], batch_id: int, now: datetime, repeated: bool
+    ) -> None:
+        for path, reason in unreadable.items():
+            log.warning("%s: %s is quarantined whole: %s", self.stream.name, path, reason)
+        rows = [
+            (path, None, "FILE_UNREADABLE", reason, None, None)
+            for path, reason in sorted(unreadable.items())
+        ]
+        rejects = self.spark.createDataFrame(rows, FILE_REJECTS).coalesce(1)
+        self._quarantine(rejects, batch_id, now, "files", repeated)
+
+    def _quarantine(
+        self, rejects: DataFrame, batch_id: int, now: datetime, part: str, repeated: bool
+    ) -> None:
+        application = f"{self.application}/{part}"
+        if repeated and self._is_landed(self.quarantine_path, batch_id):
+            there = self._rows_of(self.quarantine_path, batch_id)
+            is_file = there._reason_code == "FILE_UNREADABLE"
+            if not there.where(is_file if part == "files" else ~is_file).isEmpty():
+                return
+        values = {
+            "_ingested_at": F.lit(now),
+            "_batch_id": F.lit(batch_id).cast("bigint"),
+            "_code_version": F.lit(delta.code_version()),
+        } | {name: F.col(name) for name in _REJECT_COLUMNS}
+        delta.append_once(
+            rejects.select(*_ingest_values(columns.QUARANTINE, values)),
+            self.quarantine_path,
+            application=application,
+            version=batch_id,
+        )
+
+    def _rows_of(self, path: str, batch_id: int) -> DataFrame:
+        rows = self.spark.read.format("delta").load(path)
+        return rows.where(rows._batch_id == batch_id)
+
+    def _is_landed(self, path: str, batch_id: int) -> bool:
+        return not self._rows_of(path, batch_id).isEmpty()
+
+    def _counted(self, batch_id: int) -> dict[str, Any]:
+        rows = self._rows_of(self.path, batch_id)
+        counted = rows.selectExpr("count(*) as rows", "count(_rescued) as rescued").first()
+        assert counted is not None  # an aggregate without groups has one row
+        return counted.asDict()
+
+
+def _observed(rows: DataFrame, observation: Observation) -> DataFrame:
+    return rows.observe(
+        observation, F.count(F.lit(1)).alias("rows"), F.count("_rescued").alias("rescued")
+    )
+
+
+def _ingest_values(schema: StructType, values: dict[str, Column]) -> list[Column]:
+    return [
+        values.get(member.name, F.lit(None)).cast(member.dataType).alias(member.name)
+        for member in schema.fields
+    ]
+
+
+def _unreadable(paths: Sequence[str], file_format: Format) -> dict[str, str]:
+    """The files that cannot be read to their end, each with the reason."""
+    found = {}
+    for path in paths:
+        try:
+            why_unreadable(path, file_format)
+        except SourceUnreadable as error:
+            found[path] = str(error)
+    return found

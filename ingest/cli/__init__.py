@@ -1,0 +1,126 @@
+"""The `ingest` command. Imports are lazy: `--help` answers at once."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ingest.errors import HeadwaterError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Land declared streams in bronze. Streams are the sources of the dbt project that "
+    "have config.meta.ingest; selectors are dbt's.",
+)
+
+Select = Annotated[
+    list[str] | None,
+    typer.Option("--select", "-s", help="Streams, in dbt's words: source:shop.* or source:shop.orders."),
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option("--exclude", help="Streams to leave out, in dbt's words.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@app.command()
+def check(select: Select = None, exclude: Exclude = None, json: Json = False) -> None:
+    """Check the declarations. Fast; starts no Spark."""
+    from ingest.cli import show
+    from ingest.declarations.project import declared_streams, summary
+
+    streams = declared_streams(select or (), exclude or ())
+    if json:
+        show.as_json([summary(stream) for stream in streams])
+    else:
+        show.table("streams", [summary(stream) for stream in streams])
+
+
+@app.command()
+def run(select: Select = None, exclude: Exclude = None) -> None:
+    """Land everything that is new, then stop."""
+    from ingest.run import runner
+
+    _land(runner.run, select, exclude)
+
+
+@app.command()
+def stream(select: Select = None, exclude: Exclude = None) -> None:
+    """Land what arrives, until Ctrl-C or SIGTERM, which end after the batch at work."""
+    from ingest.run import runner
+
+    _land(runner.stream, select, exclude)
+
+
+@app.command()
+def recover(select: Select = None, exclude: Exclude = None) -> None:
+    """Make a new checkpoint from what has landed, where the old one is lost or torn."""
+    from ingest.run.recovery import recovered
+
+    _land(recovered, select, exclude)
+
+
+@app.command()
+def status(select: Select = None, exclude: Exclude = None, json: Json = False) -> None:
+    """Show what each stream has landed. Starts no Spark."""
+    from dataclasses import asdict
+
+    from ingest import settings
+    from ingest.cli import show
+    from ingest.declarations.project import declared_streams
+    from ingest.lake import Lake
+    from ingest.run.progress import read_totals
+
+    lake = Lake(settings.lake())
+    totals = [
+        asdict(read_totals(lake, one.name, one.table))
+        for one in declared_streams(select or (), exclude or ())
+    ]
+    if json:
+        show.as_json(totals)
+    else:
+        show.table("streams", totals, drop=("table", "newest_batch_id"))
+
+
+@app.command()
+def sql(
+    query: Annotated[str | None, typer.Argument(help="A SELECT; without one, a shell opens.")] = None,
+    json: Json = False,
+) -> None:
+    """Ask the tables of the lake, by path, in a session of its own."""
+    from ingest.cli.sql import answer, shell
+
+    if query is None:
+        shell()
+    else:
+        answer(query, json)
+
+
+def _land(work, select: Select, exclude: Exclude) -> None:  # type: ignore[no-untyped-def]
+    from ingest import settings
+    from ingest.cli import show
+    from ingest.declarations.project import declared_streams
+    from ingest.lake import Lake
+
+    show.logging_to_stderr()
+    errors = work(Lake(settings.lake()), declared_streams(select or (), exclude or ()))
+    for error in errors:
+        show.error(error)
+    if errors:
+        raise typer.Exit(max(error.exit_code for error in errors))
+
+
+def main() -> None:
+    """Run the command; a person's mistake ends in one line and an exit code."""
+    from ingest.cli import show
+
+    try:
+        app()
+    except HeadwaterError as error:
+        show.error(error)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.exit(0)

@@ -1,0 +1,96 @@
+"""`ingest sql`: SELECT on the lake's tables, found by their folders."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingest import settings
+from ingest.cli import show
+from ingest.errors import HeadwaterError, QueryWrong
+from ingest.lake import Lake
+from ingest.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_MOST_ROWS = 1000
+
+
+def answer(query: str, json: bool) -> None:
+    """Print the rows that `query` selects, the first thousand of them."""
+    lake = Lake(settings.lake())
+    _print(_prepared(lake, query), query, json)
+
+
+def shell() -> None:
+    """Read statements that end in a semicolon and print their answers, until end of input."""
+    lake = Lake(settings.lake())
+    spark = _prepared(lake, "")
+    terminal = sys.stdin.isatty()
+    if terminal:
+        sys.stdout.write("Statements end with ';'. Ctrl-D leaves.\n")
+    pending = ""
+    while True:
+        try:
+            pending += input("sql> " if terminal else "") + "\n"
+        except (EOFError, KeyboardInterrupt):
+            return
+        while ";" in pending:
+            query, pending = pending.split(";", 1)
+            if query.strip():
+                try:
+                    _register(spark, lake, query)
+                    _print(spark, query, False)
+                except HeadwaterError as error:
+                    show.error(error)
+
+
+def _prepared(lake: Lake, query: str) -> SparkSession:
+    spark = session("ingest sql", lake.root)
+    _register(spark, lake, query)
+    return spark
+
+
+def _register(spark: SparkSession, lake: Lake, query: str) -> None:
+    """Put the Delta folders that a query names into the session's own catalog."""
+    for schema, name in set(re.findall(r"`?(\w+)`?\s*\.\s*`?(\w+)`?", query)):
+        path = lake.table(schema, name)
+        if not lake.is_table(path):
+            continue
+        spark.sql(f"create database if not exists `{schema}`")
+        spark.sql(f"create table if not exists `{schema}`.`{name}` using delta location '{_text(path)}'")
+
+
+def _print(spark: SparkSession, query: str, json: bool) -> None:
+    from pyspark.errors import AnalysisException, ParseException, PySparkException
+
+    try:
+        rows = spark.sql(query).limit(_MOST_ROWS + 1).collect()
+    except (ParseException, AnalysisException) as error:
+        raise QueryWrong(f"{str(error).splitlines()[0]}{_known_tables(str(error))}") from error
+    except PySparkException as error:
+        raise HeadwaterError(str(error).splitlines()[0]) from error
+    found = [row.asDict(recursive=True) for row in rows[:_MOST_ROWS]]
+    if json:
+        show.as_json(found)
+    else:
+        show.table("", found)
+    if len(rows) > _MOST_ROWS:
+        sys.stderr.write(f"only the first {_MOST_ROWS} rows are shown\n")
+
+
+def _known_tables(error: str) -> str:
+    if "TABLE_OR_VIEW_NOT_FOUND" not in error and "SCHEMA_NOT_FOUND" not in error:
+        return ""
+    root = Path(settings.lake())
+    names = sorted(
+        f"{log.parent.parent.name}.{log.parent.name}" for log in root.glob("[!_]*/*/_delta_log")
+    )
+    return f" The lake has: {', '.join(names) or 'no table yet'}."
+
+
+def _text(path: str) -> str:
+    return path.replace("'", "\\'")

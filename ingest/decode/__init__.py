@@ -1,0 +1,1 @@
+"""From bytes to typed records, one module a format."""

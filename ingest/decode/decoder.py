@@ -1,0 +1,84 @@
+"""What landing asks of a format.
+
+Landing goes over a batch's files once and writes every record that fits at first sight.
+What it holds back there (new shapes, misfits, broken records) is known by the hash of its
+bytes and looked at again, carefully, in a second, small pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote
+
+from pyspark.sql import functions as F
+
+from ingest.shapes.conversion import text_literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+# Columns of examined rows beside whatever the format carries along.
+SOURCE, HASH, HELD, IDS = "_source", "_hash", "_held", "_ids"
+# Columns of rejects.
+REJECTS = "_source string, _raw binary, _hash bigint, _reason_code string, _reason string, _rule string"
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What became of the records that were held back: rows with their columns, and rejects."""
+
+    rows: DataFrame
+    rejects: DataFrame
+
+
+class Decoder(Protocol):
+    """One format's way from a batch's files to rows."""
+
+    def examined(self) -> DataFrame:
+        """Every record: SOURCE, HASH, HELD and (struct) IDS, and what `typed` needs."""
+        ...
+
+    def typed(self, rows: DataFrame) -> DataFrame:
+        """Rows of `examined` that are not held, as SOURCE, `_rescued` and the table's columns."""
+        ...
+
+    def learn(self, batch_id: int, now: datetime) -> None:
+        """Before the first pass: learn what can be learnt without reading everything."""
+        ...
+
+    def learn_held(self, held: Sequence[int], batch_id: int, now: datetime) -> None:
+        """Between the passes: learn from the held records, by hash."""
+        ...
+
+    def rest(self, held: Sequence[int]) -> Rest:
+        """The held records again, by hash."""
+        ...
+
+
+def source_column(paths: Sequence[str]) -> Column:
+    """The path of the file that a row was read from, as it was listed.
+
+    Spark's metadata column writes it as an encoded URI.
+    """
+    path = F.col("_metadata.file_path")
+    local = F.regexp_replace(path, "^file:(//)?(?=/)", "")
+    plain = all(unquote(one) == one and one.isascii() and " " not in one for one in paths)
+    return (local if plain else F.url_decode(F.replace(local, F.lit("+"), F.lit("%2B")))).alias(SOURCE)
+
+
+def among(column: str, values: Sequence[int]) -> str:
+    """SQL condition that `column` is one of `values`; false for none."""
+    if not values:
+        return "false"
+    return f"{column} in ({', '.join(f'{value}L' for value in values)})"
+
+
+def null_key_reason(parts: Sequence[tuple[str, str]]) -> str:
+    """SQL that names the first of (column in words, SQL) that is null."""
+    cases = " ".join(
+        f"when {sql} is null then {text_literal(f'{name} is null')}" for name, sql in parts
+    )
+    return f"case {cases} end" if cases else "cast(null as string)"

@@ -1,0 +1,196 @@
+"""Read one JSON document exactly, in Python: for the few records that need a careful look.
+
+Spark's own parser is fast and says only "not JSON"; it also rounds numbers that neither a
+64-bit integer, a decimal of 38 digits nor a double can hold. This one says what is wrong and
+where, and turns such numbers into texts, so that they end in `_rescued` digit by digit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+# Spark 4.0 refuses a VARIANT over this size (VariantUtil.SIZE_LIMIT).
+LARGEST_RECORD = 16 * 1024 * 1024
+# Jackson's limit for nesting (StreamReadConstraints.DEFAULT_MAX_DEPTH), which Spark keeps.
+DEEPEST = 1000
+_DECIMAL_DIGITS = 38
+
+
+class Examined(NamedTuple):
+    """A document's verdict: a reason why not, or a text that Spark reads without loss."""
+
+    code: str | None
+    reason: str | None
+    text: str | None
+
+
+class _Refused(Exception):
+    def __init__(self, code: str, reason: str) -> None:
+        self.code, self.reason = code, reason
+        super().__init__(reason)
+
+
+class _Number(str):
+    """A number's own digits."""
+
+    __slots__ = ()
+
+
+class _Inexact(str):
+    """The digits of a number that no type holds."""
+
+    __slots__ = ()
+
+
+def examined(raw: bytes | None) -> Examined:
+    """What `raw` is: an object, or a reason code and a reason."""
+    try:
+        text = _decoded(raw or b"")
+        document = _loaded(text)
+    except _Refused as refused:
+        return Examined(refused.code, refused.reason, None)
+    if not isinstance(document, dict):
+        return Examined("NOT_AN_OBJECT", f"the document is {_kind(document)}, not an object", None)
+    return Examined(None, None, _written(document) if _holds_inexact(document) else text)
+
+
+def _decoded(raw: bytes) -> str:
+    if len(raw) > LARGEST_RECORD:
+        raise _Refused("TOO_LARGE", f"{len(raw)} bytes; at most {LARGEST_RECORD} fit one record")
+    try:
+        return raw.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise _Refused("INVALID_UTF8", f"byte {error.start}: {error.reason}") from error
+
+
+def _loaded(text: str) -> Any:
+    try:
+        document = json.loads(
+            text,
+            parse_int=_number,
+            parse_float=_number,
+            parse_constant=_refused_constant,
+            object_pairs_hook=_object,
+        )
+        if _deeper(document, DEEPEST):
+            raise RecursionError
+        return document
+    except json.JSONDecodeError as error:
+        where = "ends" if error.pos >= len(text.rstrip()) else f"character {error.pos}"
+        raise _Refused("MALFORMED_JSON", f"{where}: {error.msg}") from error
+    except RecursionError as error:
+        raise _Refused("TOO_DEEP", f"nested deeper than {DEEPEST} levels") from error
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _Refused("DUPLICATE_KEY", f"the name {twice!r} stands twice in one object")
+    return members
+
+
+def _refused_constant(name: str) -> Any:
+    raise _Refused("MALFORMED_JSON", f"{name} is not JSON")
+
+
+def _number(digits: str) -> _Number | _Inexact:
+    return _Number(digits) if _is_exact(digits) else _Inexact(digits)
+
+
+def _is_exact(digits: str) -> bool:
+    mantissa = digits.lstrip("-").replace(".", "")
+    if "e" not in digits and "E" not in digits and len(mantissa) <= _DECIMAL_DIGITS:
+        return True
+    if len(digits) > 400:
+        return False
+    value = float(digits)
+    return abs(value) != float("inf") and Decimal(digits) == Decimal(repr(value))
+
+
+def _deeper(document: Any, levels: int) -> bool:
+    reached = [document]
+    for _ in range(levels):
+        reached = [
+            inner
+            for value in reached
+            if isinstance(value, dict | list)
+            for inner in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not reached:
+            return False
+    return True
+
+
+def _holds_inexact(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_holds_inexact(inner) for inner in value.values())
+    if isinstance(value, list):
+        return any(_holds_inexact(inner) for inner in value)
+    return isinstance(value, _Inexact)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(k)}:{_written(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_written, value)) + "]"
+    if isinstance(value, _Number):
+        return str(value)
+    return json.dumps(value)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, _Number | _Inexact):
+        return "a number"
+    return {list: "an array", str: "a string", bool: "a boolean"}.get(type(value), "null")
+
+
+def leftovers(
+    text: str | None, typed: str | None, columns: Mapping[str, Any], keep_unknown: bool
+) -> str | None:
+    """JSON object of what `text` holds and `typed` lacks, by path; None where nothing is lost.
+
+    `typed` is the record as its columns hold it, `columns` the names of the table's columns,
+    nested as the structs are (`{}` for anything else). Fields without a column count as lost
+    only with `keep_unknown`.
+    """
+    if text is None:
+        return None
+    record = json.loads(text, parse_int=_Number, parse_float=_Number)
+    held = json.loads(typed or "{}")
+    lost: dict[str, Any] = {}
+    _collect(record, held, columns, "", lost, keep_unknown)
+    if not lost:
+        return None
+    return "{" + ",".join(f"{json.dumps(k)}:{_as_text(v)}" for k, v in lost.items()) + "}"
+
+
+def _collect(
+    raw: Any, held: Any, columns: Mapping[str, Any] | None, path: str, lost: dict[str, Any], keep: bool
+) -> None:
+    if raw is None or raw in ({}, []):
+        return
+    if held is None:
+        lost[path] = raw
+    elif isinstance(raw, dict) and isinstance(held, dict):
+        for name, value in raw.items():
+            if not keep and columns and name not in columns:
+                continue
+            inner = (columns or {}).get(name)
+            _collect(value, held.get(name), inner, f"{path}.{name}" if path else name, lost, keep)
+    elif isinstance(raw, list) and isinstance(held, list) and len(raw) == len(held):
+        for index, (value, inner) in enumerate(zip(raw, held, strict=True)):
+            _collect(value, inner, columns, f"{path}[{index}]", lost, keep)
+
+
+def _as_text(value: Any) -> str:
+    return _written(value) if isinstance(value, dict | list) else json.dumps(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, _Number) else value

@@ -1,0 +1,255 @@
+"""CSV and Parquet: files of rows with named columns.
+
+Files whose columns differ are read apart and brought together by name. A value that does not
+fit its column is rescued in the same pass; only rows without a key, and lines that are not
+CSV, are held back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from ingest.decode.repository import StreamSchema
+from ingest.declarations.stream import CsvOptions, Format, SchemaEvolution, Stream
+from ingest.decode.decoder import (
+    HASH,
+    HELD,
+    IDS,
+    SOURCE,
+    Rest,
+    among,
+    null_key_reason,
+    source_column,
+)
+from ingest.files.headers import csv_header, parquet_columns
+from ingest.shapes.conversion import at, cast_exactly, quoted, text_literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_CORRUPT = "_corrupt_record"
+_RAW, _RECORD = "_raw", "_record"
+# Type texts that a CSV column may turn out to hold, most special first, and what each needs.
+_CSV_TYPES = (
+    ("boolean", "lower({0}) in ('true', 'false')"),
+    ("bigint", "cast(try_cast({0} as bigint) as string) = {0}"),
+    ("double", "{0} rlike '^-?(0|[1-9][0-9]*)([.][0-9]+)?$' and length({0}) <= 16"),
+    ("date", "{0} rlike '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$' and try_cast({0} as date) is not null"),
+    (
+        "timestamp",
+        "{0} rlike '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T][0-9:.]+' "
+        "and try_cast({0} as timestamp) is not null",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Files with the same columns."""
+
+    paths: tuple[str, ...]
+    columns: T.StructType
+
+
+class TabularRecords:
+    """Decoder of one batch of CSV or Parquet files."""
+
+    def __init__(
+        self, spark: SparkSession, stream: Stream, schema: StreamSchema, paths: Sequence[str]
+    ) -> None:
+        self._spark, self._stream, self._schema = spark, stream, schema
+        self._groups = _grouped(spark, stream, paths)
+
+    def learn(self, batch_id: int, now: datetime) -> None:
+        """See Decoder: the columns of the files, with their types."""
+        known = {name.lower() for name in self._schema.columns.fieldNames()}
+        incoming: dict[str, T.StructField] = {}
+        for group in self._groups:
+            if self._stream.format is Format.PARQUET:
+                fields = group.columns.fields
+            else:
+                fresh = [n for n in group.columns.fieldNames() if n.lower() not in known | incoming.keys()]
+                fields = self._inferred(group, fresh) if fresh else []
+            for member in fields:
+                incoming.setdefault(member.name.lower(), member)
+        self._schema.widen(T.StructType(list(incoming.values())), batch_id, now)
+
+    def examined(self) -> DataFrame:
+        """See Decoder. Carries the table's columns and `_rescued`."""
+        identity = self._stream.identity
+        key = [f"{quoted(path[0])} is null" for path in identity.key]
+        ids = ", ".join(f"'{i}', {at('', path)}" for i, path in enumerate(identity.event_id))
+        rows = reduce(
+            lambda left, right: left.unionByName(right), [self._typed(one) for one in self._groups]
+        )
+        return rows.selectExpr(
+            "*",
+            f"xxhash64({_RAW}) as {HASH}",
+            f"({' or '.join([f'{_CORRUPT} is not null', *key])}) as {HELD}",
+            f"{f'named_struct({ids})' if ids else 'null'} as {IDS}",
+        )
+
+    def typed(self, rows: DataFrame) -> DataFrame:
+        """See Decoder."""
+        names = [SOURCE, "_rescued", *self._schema.columns.fieldNames()]
+        return rows.select(*map(quoted, names))
+
+    def learn_held(self, held: Sequence[int], batch_id: int, now: datetime) -> None:
+        """See Decoder: every column is known from the files' headers."""
+
+    def rest(self, held: Sequence[int]) -> Rest:
+        """See Decoder: held rows are rejects, each with its reason."""
+        key = self._stream.identity.key
+        reason = null_key_reason([(path[0], quoted(path[0])) for path in key])
+        rule = text_literal("key: " + ", ".join(path[0] for path in key))
+        rejects = (
+            self.examined()
+            .where(HELD)
+            .where(among(HASH, held))
+            .selectExpr(
+                SOURCE,
+                f"cast({_RAW} as binary) as _raw",
+                HASH,
+                f"if({_CORRUPT} is null, 'NULL_KEY', 'MALFORMED_CSV') as _reason_code",
+                f"if({_CORRUPT} is null, {reason}, 'not as many values as the header has columns') as _reason",
+                f"if({_CORRUPT} is null, {rule}, null) as _rule",
+            )
+        )
+        return Rest(self.typed(self.examined().where("false")), rejects)
+
+    def _read(self, group: _Group) -> DataFrame:
+        """SOURCE, the raw record as text, and the record as a struct of the file's columns."""
+        source = source_column(group.paths)
+        if self._stream.format is Format.PARQUET:
+            rows = self._spark.read.schema(group.columns).parquet(*group.paths)
+            record = F.struct(*(F.col(quoted(name)) for name in group.columns.fieldNames()))
+            rows = rows.select(source, record.alias(_RECORD))
+            return rows.select("*", F.to_json(_RECORD).alias(_RAW), F.lit(None).cast("string").alias(_CORRUPT))
+        options = self._stream.csv
+        lines = self._spark.read.text(list(group.paths)).select(source, F.col("value").alias(_RAW))
+        lines = lines.where(f"length(trim({_RAW})) > 0")
+        if options.header:
+            header = csv_header(group.paths[0], options).line
+            lines = lines.where(F.col(_RAW) != header)
+        members = ", ".join(f"{quoted(name)} string" for name in group.columns.fieldNames())
+        parsed = F.from_csv(_RAW, f"{members}, {_CORRUPT} string", _spark_options(options))
+        return lines.withColumn(_RECORD, parsed).withColumn(_CORRUPT, F.col(f"{_RECORD}.{_CORRUPT}"))
+
+    def _typed(self, group: _Group) -> DataFrame:
+        columns, rescued = [], []
+        there = {member.name.lower(): member for member in group.columns.fields}
+        for member in self._schema.columns.fields:
+            found = there.pop(member.name.lower(), None)
+            if found is None:
+                columns.append(f"cast(null as {member.dataType.simpleString()}) as {quoted(member.name)}")
+                continue
+            source = at(_RECORD, (found.name,))
+            typed, text = _converted(member.dataType, found.dataType, source)
+            columns.append(f"{typed} as {quoted(member.name)}")
+            if text:
+                lost = f"if({source} is not null and {typed} is null, {text}, null)"
+                rescued += [text_literal(member.name), lost]
+        if self._stream.evolution.mode is not SchemaEvolution.NONE:
+            for extra in there.values():
+                source = at(_RECORD, (extra.name,))
+                rescued += [text_literal(extra.name), _as_text(extra.dataType, source)]
+        lost = f"map_filter(map({', '.join(rescued)}), (k, v) -> v is not null)" if rescued else ""
+        rescue = f"if(cardinality({lost}) = 0, null, to_json({lost}))" if lost else "null"
+        return self._read(group).selectExpr(
+            SOURCE, _RAW, _CORRUPT, f"cast({rescue} as string) as _rescued", *columns
+        )
+
+    def _inferred(self, group: _Group, names: Sequence[str]) -> list[T.StructField]:
+        """Types of columns of text, where every value of the batch agrees."""
+        if not self._stream.evolution.infer_column_types:
+            return [T.StructField(name, T.StringType()) for name in names]
+        counts = []
+        for index, name in enumerate(names):
+            value = at(_RECORD, (name,))
+            counts.append(f"count({value}) as n_{index}")
+            for kind, condition in _CSV_TYPES:
+                counts.append(f"count_if({condition.format(value)}) as {kind}_{index}")
+        row = self._read(group).selectExpr(*counts).first()
+        assert row is not None  # an aggregate without groups has one row
+        found = []
+        for index, name in enumerate(names):
+            if not row[f"n_{index}"]:
+                continue
+            fitting = [k for k, _ in _CSV_TYPES if row[f"{k}_{index}"] == row[f"n_{index}"]]
+            found.append(T.StructField(name, _TYPES[fitting[0]] if fitting else T.StringType()))
+        return found
+
+
+_TYPES: dict[str, T.DataType] = {
+    "boolean": T.BooleanType(),
+    "bigint": T.LongType(),
+    "double": T.DoubleType(),
+    "date": T.DateType(),
+    "timestamp": T.TimestampType(),
+}
+# Casts between file and table types that lose nothing.
+_WIDENING = {
+    (T.ByteType, T.ShortType), (T.ByteType, T.IntegerType), (T.ByteType, T.LongType),
+    (T.ShortType, T.IntegerType), (T.ShortType, T.LongType), (T.IntegerType, T.LongType),
+    (T.FloatType, T.DoubleType), (T.IntegerType, T.DoubleType), (T.ShortType, T.DoubleType),
+    (T.TimestampNTZType, T.TimestampType), (T.DateType, T.TimestampType),
+}  # fmt: skip
+
+
+def _converted(kind: T.DataType, found: T.DataType, source: str) -> tuple[str, str | None]:
+    """SQL of the column's value, and SQL of its text where the value may not fit."""
+    if kind == found:
+        return source, None
+    if (type(found), type(kind)) in _WIDENING:
+        return f"cast({source} as {kind.simpleString()})", None
+    text = _as_text(found, source)
+    if isinstance(kind, T.StructType | T.ArrayType | T.MapType | T.VariantType):
+        return f"cast(null as {kind.simpleString()})", text
+    return cast_exactly(kind, text), text
+
+
+def _as_text(found: T.DataType, source: str) -> str:
+    if isinstance(found, T.StringType):
+        return source
+    if isinstance(found, T.StructType | T.ArrayType | T.MapType):
+        return f"to_json({source})"
+    if isinstance(found, T.BinaryType):
+        return f"base64({source})"
+    return f"cast({source} as string)"
+
+
+def _grouped(spark: SparkSession, stream: Stream, paths: Sequence[str]) -> list[_Group]:
+    groups: dict[str, list[str]] = {}
+    columns: dict[str, T.StructType] = {}
+    for path in paths:
+        if stream.format is Format.PARQUET:
+            kind = parquet_columns(spark, path)
+        elif stream.csv.header:
+            kind = _texts(csv_header(path, stream.csv).names)
+        else:
+            kind = _texts([hint.path[0] for hint in stream.columns])
+        groups.setdefault(kind.json(), []).append(path)
+        columns[kind.json()] = kind
+    return [_Group(tuple(groups[key]), columns[key]) for key in groups]
+
+
+def _texts(names: Sequence[str]) -> T.StructType:
+    return T.StructType([T.StructField(name, T.StringType()) for name in names])
+
+
+def _spark_options(options: CsvOptions) -> dict[str, str]:
+    return {
+        "sep": options.sep,
+        "quote": options.quote,
+        "escape": options.escape,
+        "nullValue": options.null_value,
+        "mode": "PERMISSIVE",
+        "columnNameOfCorruptRecord": _CORRUPT,
+    }

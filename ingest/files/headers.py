@@ -1,0 +1,66 @@
+"""What a file says about its columns, and whether it can be read to its end."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ingest.declarations.stream import CsvOptions, Format
+from ingest.errors import SourceUnreadable
+from ingest.files.listing import opened
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession, types
+
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class CsvHeader:
+    """First line of a CSV file, as it stands and in names."""
+
+    line: str
+    names: tuple[str, ...]
+
+
+def csv_header(path: str, options: CsvOptions) -> CsvHeader:
+    """The header of a file with one. Raises SourceUnreadable."""
+    system, inside = opened(path)
+    try:
+        with system.open_input_stream(inside) as stream:
+            head = b""
+            while b"\n" not in head and (chunk := stream.read(_CHUNK)):
+                head += chunk
+        line = head.split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8-sig")
+        names = next(csv.reader([line], delimiter=options.sep, quotechar=options.quote or None), [])
+    except (OSError, UnicodeDecodeError, csv.Error, EOFError) as error:
+        raise SourceUnreadable(f"{path}: {error}") from error
+    if len({name.lower() for name in names}) < len(names) or not all(names):
+        raise SourceUnreadable(f"{path}: its header has an empty name or one name twice: {line[:200]}")
+    return CsvHeader(line, tuple(names))
+
+
+def parquet_columns(spark: SparkSession, path: str) -> types.StructType:
+    """The columns of a Parquet file, as Spark reads them. Raises SourceUnreadable."""
+    why_unreadable(path, Format.PARQUET, footer_only=True)
+    return spark.read.parquet(path).schema
+
+
+def why_unreadable(path: str, file_format: Format, *, footer_only: bool = False) -> None:
+    """Read a file to its end; raises SourceUnreadable with the reason where that fails."""
+    system, inside = opened(path)
+    try:
+        if file_format is Format.PARQUET:
+            with pq.ParquetFile(inside, filesystem=system) as file:
+                for group in range(0 if footer_only else file.num_row_groups):
+                    file.read_row_group(group)
+        else:
+            with system.open_input_stream(inside) as stream:
+                while stream.read(_CHUNK):
+                    pass
+    except (OSError, EOFError, pa.ArrowException) as error:
+        raise SourceUnreadable(f"{path}: {' '.join(str(error).split())}") from error

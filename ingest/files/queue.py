@@ -1,0 +1,104 @@
+"""The queue of files that a stream has found: a Delta table, one commit a batch.
+
+Structured Streaming reads it commit by commit, so each batch is a fixed list of names and
+each name is handed out once, also after a crash. It is also the memory of what was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ingest.declarations.stream import FileSource
+from ingest.files.listing import FoundFile
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SCHEMA = (
+    "path string, size bigint, modified_at timestamp, found_at timestamp, "
+    "status string comment 'new: handed to a batch; changed: reported; landed: found in bronze'"
+)
+_ROWS = "path string, size long, modified_at timestamp, found_at timestamp, status string"
+NEW, CHANGED, LANDED = "new", "changed", "landed"
+
+
+class FileQueue:
+    """Files of one stream, as found, in the order in which they will land."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self._spark = spark
+        self.path = path
+        spark.sql(f"create table if not exists delta.`{path}` ({SCHEMA}) using delta")
+        rows = spark.read.format("delta").load(path).selectExpr(
+            "path", "size", "unix_micros(modified_at) as modified", "found_at"
+        )
+        # Of a file that changed, the newest look counts.
+        self._known = {
+            row.path: (row.size, row.modified) for row in rows.orderBy("found_at").collect()
+        }
+
+    @property
+    def known(self) -> dict[str, tuple[int, int]]:
+        """Size and time of change (microseconds) of every file seen, by path."""
+        return self._known
+
+    def add(self, files: Iterable[FoundFile], source: FileSource, now: datetime) -> list[FoundFile]:
+        """Queue the files that are new, in batches as declared; the changed ones are returned."""
+        new = [file for file in files if file.path not in self._known]
+        changed = [
+            file
+            for file in files
+            if file.path in self._known and self._known[file.path] != (file.size, file.modified_us)
+        ]
+        for batch in batches(new, source):
+            self.append(batch, NEW, now)
+        if changed:
+            self.append(changed, CHANGED, now)
+        return changed
+
+    def stream(self) -> DataFrame:
+        """The queue as a stream: one commit, so one list of files, a batch."""
+        return (
+            self._spark.readStream.format("delta").option("maxFilesPerTrigger", 1).load(self.path)
+        )
+
+    def append(self, files: Sequence[FoundFile], status: str, now: datetime) -> None:
+        """Add files as one commit, which the stream takes as one batch; none adds nothing."""
+        if not files:
+            return
+        rows = [
+            (
+                file.path,
+                file.size,
+                datetime.fromtimestamp(file.modified_us / 1e6, UTC),
+                now,
+                status,
+            )
+            for file in files
+        ]
+        (
+            self._spark.createDataFrame(rows, _ROWS)
+            .coalesce(1)
+            .write.format("delta")
+            .mode("append")
+            .save(self.path)
+        )
+        for file in files:
+            self._known[file.path] = (file.size, file.modified_us)
+
+
+def batches(files: Sequence[FoundFile], source: FileSource) -> Iterator[list[FoundFile]]:
+    """`files` cut where a batch would hold more files or bytes than declared."""
+    batch: list[FoundFile] = []
+    held = 0
+    for file in files:
+        full = len(batch) >= source.max_files_per_trigger
+        if batch and (full or held + file.size > source.max_bytes_per_trigger):
+            yield batch
+            batch, held = [], 0
+        batch.append(file)
+        held += file.size
+    if batch:
+        yield batch

@@ -1,0 +1,46 @@
+"""Where everything lies below the lake's root."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """A lake folder: tables at `<root>/<schema>/<name>`, our own state below `_` folders."""
+
+    root: str
+
+    def table(self, schema: str, name: str) -> str:
+        """Folder of a table."""
+        return f"{self.root}/{schema}/{name}"
+
+    def bronze(self, name: str) -> str:
+        """Folder of a bronze table."""
+        return self.table("bronze", name)
+
+    def ops(self, name: str) -> str:
+        """Folder of a bookkeeping table."""
+        return self.table("ops", name)
+
+    def checkpoint(self, table: str) -> Path:
+        """Structured Streaming's checkpoint of the stream that lands `table`."""
+        return Path(self.root, "_checkpoints", table)
+
+    def identity(self, table: str) -> Path:
+        """File that ties a checkpoint to its stream and table."""
+        return Path(self.root, "_checkpoints", f"{table}.json")
+
+    def queue(self, table: str) -> str:
+        """Folder of the queue of files that the stream of `table` has found."""
+        return f"{self.root}/_files/{table}"
+
+    def lock(self, table: str) -> Path:
+        """Lock file of the stream that lands `table`."""
+        return Path(self.root, "_locks", f"{table}.lock")
+
+    def is_table(self, path: str) -> bool:
+        """Whether a folder holds a Delta table."""
+        log = Path(path, "_delta_log")
+        return log.is_dir() and any(log.iterdir())

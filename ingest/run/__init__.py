@@ -1,0 +1,1 @@
+"""Streams at work: locks, checkpoints, queries."""

@@ -1,0 +1,121 @@
+"""A stream's checkpoint, and what ties it to its stream and table.
+
+Batch numbers restart with a new checkpoint. Delta would take them for repeated ones and drop
+new rows without a word, so each checkpoint has an application id of its own and a first
+`_batch_id` above all that the table has.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingest.tables import delta
+from ingest.declarations.stream import Stream
+from ingest.errors import CheckpointInvalid, TableChanged
+from ingest.lake import Lake
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Whose checkpoint this is; `first_batch_id` is even, see `Landing`."""
+
+    stream: str
+    application: str
+    table_id: str
+    first_batch_id: int
+
+    def save(self, path: Path) -> None:
+        """Write it so that a reader finds all of it or none."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_suffix(".new")
+        new.write_text(json.dumps(asdict(self), indent=2) + "\n", "utf-8")
+        os.replace(new, path)
+
+
+def identity_of(spark: SparkSession, lake: Lake, stream: Stream) -> Identity:
+    """The identity of the stream's checkpoint, a new one for a stream that never ran.
+
+    Raises CheckpointInvalid (lost, torn, another stream's) and TableChanged (replaced).
+    """
+    path, checkpoint = lake.identity(stream.table), lake.checkpoint(stream.table)
+    bronze = lake.bronze(stream.table)
+    current_id = table_id(spark, bronze)
+    remedy = f"run 'ingest recover --select source:{stream.name}' to go on from what has landed"
+    has_run = (checkpoint / "commits").is_dir() and any((checkpoint / "commits").glob("[0-9]*"))
+    if not path.exists() or not (checkpoint.exists() or has_run):
+        if delta.newest_batch(spark, bronze) >= 0:
+            raise CheckpointInvalid(
+                f"{stream.name}: bronze.{stream.table} has rows, but its checkpoint "
+                f"{checkpoint} is gone; {remedy}"
+            )
+        if not path.exists():
+            identity = fresh_identity(stream, current_id, first_batch_id=0)
+            identity.save(path)
+            return identity
+    identity = _read(path, stream, remedy)
+    if identity.table_id != current_id:
+        raise TableChanged(
+            f"{stream.name}: bronze.{stream.table} is not the table that this stream made: it was "
+            f"replaced or removed under us; {remedy}"
+        )
+    _check_newest(checkpoint, stream, remedy)
+    return identity
+
+
+def fresh_identity(stream: Stream, table_id: str, first_batch_id: int) -> Identity:
+    """The identity of a new checkpoint."""
+    return Identity(
+        stream=stream.name,
+        application=str(uuid.uuid4()),
+        table_id=table_id,
+        first_batch_id=first_batch_id,
+    )
+
+
+def _read(path: Path, stream: Stream, remedy: str) -> Identity:
+    try:
+        identity = Identity(**json.loads(path.read_text("utf-8")))
+    except (ValueError, TypeError) as error:
+        raise CheckpointInvalid(f"{stream.name}: {path} is torn ({error}); {remedy}") from error
+    if identity.stream != stream.name:
+        raise CheckpointInvalid(
+            f"{stream.name}: {path} belongs to stream {identity.stream}; {remedy}"
+        )
+    return identity
+
+
+def _check_newest(checkpoint: Path, stream: Stream, remedy: str) -> None:
+    """Spark answers a torn file with a stack trace, and some with silence."""
+    for folder in ("offsets", "commits"):
+        numbers = [int(f.name) for f in (checkpoint / folder).glob("*") if f.name.isdigit()]
+        if not numbers:
+            continue
+        newest = checkpoint / folder / str(max(numbers))
+        lines = newest.read_text("utf-8", errors="replace").splitlines()
+        try:
+            if lines[0] != "v1":
+                raise ValueError("no version line")
+            for line in lines[1:]:
+                json.loads(line)
+            if len(lines) < (3 if folder == "offsets" else 2):
+                raise ValueError("it ends early")
+        except (ValueError, IndexError) as error:
+            raise CheckpointInvalid(f"{stream.name}: {newest} is torn ({error}); {remedy}") from error
+
+
+def table_id(spark: SparkSession, path: str) -> str:
+    """Delta's own id of a table, which a replaced table does not keep."""
+    row = spark.sql(f"describe detail delta.`{path}`").first()
+    assert row is not None  # describe detail answers with one row
+    return str(row["id"])
+
+
+

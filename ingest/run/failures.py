@@ -1,0 +1,43 @@
+"""What a failure means to the person on call."""
+
+from __future__ import annotations
+
+import re
+
+from ingest.errors import HeadwaterError, StorageFailed, TableChanged, TerminalError, TransientError
+from ingest.lake import Lake
+
+_STORAGE = re.compile(
+    r"No space left on device|Read-only file system|Disk quota exceeded|Permission denied|"
+    r"File too large|Mkdirs failed|failed to create",
+    re.I,
+)
+_CHANGED = re.compile(
+    r"\[(DELTA_(METADATA_CHANGED|SCHEMA_CHANGED\w*|PROTOCOL_CHANGED|FAILED_TO_MERGE_FIELDS|"
+    r"MISSING_DELTA_TABLE|PATH_DOES_NOT_EXIST|TABLE_NOT_FOUND|UNSUPPORTED_DROP\w*|"
+    r"VERSION_NOT_CONTIGUOUS|TRUNCATED_TRANSACTION_LOG|FILE_NOT_FOUND\w*))\]"
+)
+_CONFLICT = re.compile(r"\[DELTA_CONCURRENT_\w+\]|Concurrent\w+Exception")
+
+
+def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
+    """`error` as one of ours, in one line; what is not ours is in the log in full."""
+    if isinstance(error, HeadwaterError):
+        return error
+    text = str(error)
+    log = f"{lake.root}/_logs/spark.log"
+    if found := _STORAGE.search(text):
+        return StorageFailed(
+            f"{stream}: the lake cannot be written ({found[0]}): make room or give the right, then "
+            "run again; nothing was landed in part"
+        )
+    if found := _CHANGED.search(text):
+        return TableChanged(
+            f"{stream}: its table was changed under us ({found[1]}): restore it, then run again; see {log}"
+        )
+    if _CONFLICT.search(text):
+        return TransientError(
+            f"{stream}: another writer committed to its table; run again, and let only one process write it"
+        )
+    first = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
+    return TerminalError(f"{stream}: {first.strip()[:400]}; see {log}")

@@ -1,0 +1,215 @@
+"""One stream at work: its tables, its queue of files, its Structured Streaming query."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingest import settings
+from ingest.bronze.landing import Landing
+from ingest.bronze.maintenance import compacted
+from ingest.declarations.stream import CleanSource, Stream
+from ingest.decode.repository import StreamSchema
+from ingest.errors import HeadwaterError
+from ingest.files.listing import listed
+from ingest.files.queue import NEW, FileQueue
+from ingest.lake import Lake
+from ingest.run.checkpoint import identity_of
+from ingest.run.failures import explained
+from ingest.run.progress import ProgressLog, read_totals, save_totals
+from ingest.tables import columns, delta
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+log = logging.getLogger(__name__)
+
+# Batches between two compactions of a table.
+_COMPACT_EVERY = 32
+_ALL_BATCHES = 2**63 - 1
+
+
+class Trigger(Enum):
+    """When a query takes its next batch."""
+
+    AVAILABLE_NOW = "available_now"
+    CONTINUOUS = "continuous"
+
+
+class StreamQuery:
+    """Lands one stream, from its folder to its table."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        lake: Lake,
+        stream: Stream,
+        progress: ProgressLog,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._spark, self._lake, self.stream, self._clock = spark, lake, stream, clock
+        self._progress = progress
+        self._totals = read_totals(lake, stream.name, stream.table)
+        self._first_batch = True
+        self._landed_files: dict[int, list[str]] = {}
+        self.error: HeadwaterError | None = None
+        self._query: StreamingQuery | None = None
+        _make_tables(spark, lake, stream)
+        identity = identity_of(spark, lake, stream)
+        schema = StreamSchema(spark, lake, stream, identity.application)
+        self._landing = Landing(
+            spark=spark,
+            lake=lake,
+            stream=stream,
+            schema=schema,
+            application=identity.application,
+            first_batch_id=identity.first_batch_id,
+            clock=clock,
+        )
+        # Wrong hints are refused before anything runs.
+        schema.load(_ALL_BATCHES)
+        self._queue = FileQueue(spark, lake.queue(stream.table))
+
+    def discover(self) -> None:
+        """Queue the files that are new; say which have changed since they landed."""
+        source = self.stream.files
+        found = listed(source, self._queue.known, self._clock())
+        changed = self._queue.add(found, source, self._clock())
+        for file in changed:
+            log.warning(
+                "%s: %s has changed since it was read; its rows stay as they landed. Deliver "
+                "corrections under a new name",
+                self.stream.name,
+                file.path,
+            )
+        if changed:
+            self._save(changed_files=self._totals.changed_files + len(changed))
+
+    def start(self, trigger: Trigger) -> None:
+        """Start the query."""
+        writer = (
+            self._queue.stream()
+            .writeStream.queryName(self.stream.name)
+            .option("checkpointLocation", str(self._lake.checkpoint(self.stream.table)))
+            .foreachBatch(self._batch)
+        )
+        if trigger is Trigger.AVAILABLE_NOW:
+            self._query = writer.trigger(availableNow=True).start()
+        else:
+            self._query = writer.trigger(processingTime="200 milliseconds").start()
+        self._save(state="running", error=None)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the query runs."""
+        return self._query is not None and self._query.isActive
+
+    def wait(self) -> None:
+        """Until the query has ended; what went wrong is in `error`."""
+        from pyspark.errors import PySparkException
+
+        assert self._query is not None
+        try:
+            self._query.awaitTermination()
+        except PySparkException as error:
+            self.error = self.error or explained(error, self.stream.name, self._lake)
+        self._save(
+            state="failed" if self.error else "stopped",
+            error=str(self.error) if self.error else None,
+        )
+
+    def stop(self, patience: float = 60.0) -> None:
+        """Stop after the batch at work, waiting for it at most `patience` seconds."""
+        assert self._query is not None
+        until = time.monotonic() + patience
+        while self._query.isActive and self._is_busy() and time.monotonic() < until:
+            time.sleep(0.05)
+        self._query.stop()
+        self.wait()
+
+    def clean_source(self) -> None:
+        """Move or delete the files of committed batches, as declared."""
+        source = self.stream.files
+        if source.clean_source is CleanSource.OFF:
+            return
+        commits = self._lake.checkpoint(self.stream.table) / "commits"
+        for batch in [one for one in self._landed_files if (commits / str(one)).exists()]:
+            for path in self._landed_files.pop(batch):
+                _cleaned(path, source.clean_source, settings.located(source.path), source.move_destination)
+
+    def _is_busy(self) -> bool:
+        assert self._query is not None
+        status = self._query.status
+        return bool(status["isTriggerActive"]) and bool(status["isDataAvailable"])
+
+    def _batch(self, files: DataFrame, batch: int) -> None:
+        try:
+            paths = [row.path for row in files.where(files.status == NEW).orderBy("modified_at", "path").collect()]
+            if paths:
+                self._land(paths, batch)
+            self._first_batch = False
+            self._landed_files[batch] = paths
+        except Exception as error:
+            # Py4J loses the type on its way back, so the runner asks here.
+            self.error = explained(error, self.stream.name, self._lake)
+            raise
+
+    def _land(self, paths: list[str], batch: int) -> None:
+        began = time.monotonic()
+        landed = self._landing.land(paths, batch, repeated=self._first_batch)
+        now = self._clock()
+        self._totals = self._totals.after(landed, now)
+        save_totals(self._lake, self._totals)
+        self._progress.add(self.stream.name, landed, time.monotonic() - began, now)
+        log.info(
+            "%s: batch %d: %d files, %d landed, %d quarantined, %.1f s",
+            self.stream.name,
+            landed.batch_id,
+            landed.files,
+            landed.landed,
+            landed.quarantined,
+            time.monotonic() - began,
+        )
+        if batch % _COMPACT_EVERY == _COMPACT_EVERY - 1:
+            compacted(self._spark, self._landing.path)
+
+    def _save(self, **changes: object) -> None:
+        self._totals = replace(self._totals, **changes)  # type: ignore[arg-type]
+        save_totals(self._lake, self._totals)
+
+
+def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:
+    from pyspark.sql.types import StructType
+
+    from ingest.shapes.evolution import declared_schema
+
+    bronze, quarantine = lake.bronze(stream.table), lake.bronze(stream.quarantine_table)
+    if not lake.is_table(bronze):
+        declared = declared_schema(stream.columns)
+        full = StructType([*columns.INGEST.fields, *declared.fields])
+        delta.create_table(spark, bronze, full, ("_event_date", "_event_type"))
+    if not lake.is_table(quarantine):
+        delta.create_table(spark, quarantine, columns.QUARANTINE)
+    delta.register(spark, lake, stream.table, stream.name, "bronze")
+    delta.register(spark, lake, stream.quarantine_table, stream.name, "quarantine")
+
+
+def _cleaned(path: str, how: CleanSource, root: str, destination: str | None) -> None:
+    file = Path(path)
+    try:
+        if how is CleanSource.DELETE:
+            file.unlink(missing_ok=True)
+        elif destination and file.exists():
+            target = Path(settings.located(destination), file.relative_to(root))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(file, target)
+    except OSError as error:
+        log.warning("%s has landed but cannot be cleaned up: %s", path, error.strerror)

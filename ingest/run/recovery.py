@@ -1,0 +1,81 @@
+"""A new checkpoint from what has landed, where the old one is lost, torn or another's.
+
+Bronze and quarantine name the file of every row. The files of the newest batch may have
+landed in part: that batch is run again under its own number, which repeats nothing that is
+there. All other files that have rows are done; the rest is listed as if it were new.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ingest.declarations.stream import Stream
+from ingest.errors import HeadwaterError, TableChanged
+from ingest.files.listing import listed
+from ingest.files.queue import LANDED, FileQueue
+from ingest.lake import Lake
+from ingest.run.checkpoint import fresh_identity, table_id
+from ingest.run.runner import owned, utc_now
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+
+def recovered(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
+    """Recover each stream. Returns what went wrong, a stream each."""
+    errors: list[HeadwaterError] = []
+    with owned(lake, streams) as (spark, _):
+        for stream in streams:
+            try:
+                _recover(spark, lake, stream)
+            except HeadwaterError as error:
+                errors.append(error)
+    return errors
+
+
+def _recover(spark: SparkSession, lake: Lake, stream: Stream) -> None:
+    bronze = lake.bronze(stream.table)
+    if not lake.is_table(bronze):
+        raise TableChanged(
+            f"{stream.name}: {bronze} is no table, so there is nothing to recover from; "
+            f"remove {lake.identity(stream.table)} to land everything again"
+        )
+    newest, done, unsure = _landed_files(spark, lake, stream)
+    now = utc_now()
+    here = listed(stream.files, (), now)
+    for old in (str(lake.checkpoint(stream.table)), lake.queue(stream.table)):
+        shutil.rmtree(old, ignore_errors=True)
+    queue = FileQueue(spark, lake.queue(stream.table))
+    queue.append([file for file in here if file.path in done], LANDED, now)
+    queue.append([file for file in here if file.path in unsure], "new", now)
+    # The queue's first commits are the query's batches 0 and 1: the second is the newest batch.
+    base = newest - newest % 2
+    before = 2 if done & {file.path for file in here} else 0
+    fresh_identity(stream, table_id(spark, bronze), base - before).save(lake.identity(stream.table))
+    log.info(
+        "%s: %d files have landed, %d of the newest batch are looked at again",
+        stream.name,
+        len(done),
+        len(unsure),
+    )
+
+
+def _landed_files(
+    spark: SparkSession, lake: Lake, stream: Stream
+) -> tuple[int, set[str], set[str]]:
+    """Newest `_batch_id`, files of older batches, files of the newest."""
+    newest_of: dict[str, int] = {}
+    for name in (stream.table, stream.quarantine_table):
+        path = lake.bronze(name)
+        if lake.is_table(path):
+            rows = spark.read.format("delta").load(path).groupBy("_source").agg({"_batch_id": "max"})
+            for source, batch in rows.collect():
+                newest_of[source] = max(batch, newest_of.get(source, -1))
+    newest = max(newest_of.values(), default=-1)
+    unsure = {path for path, batch in newest_of.items() if batch >= newest - newest % 2}
+    return newest, set(newest_of) - unsure, unsure

@@ -1,0 +1,148 @@
+"""Run streams side by side: until nothing is new, or until asked to stop."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from ingest.bronze.maintenance import compacted
+from ingest.declarations.stream import Stream
+from ingest.errors import HeadwaterError
+from ingest.files.listing import check_folder
+from ingest.lake import Lake
+from ingest.run.failures import explained
+from ingest.run.lock import StreamLock
+from ingest.run.progress import ProgressLog
+from ingest.run.query import StreamQuery, Trigger
+from ingest.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+# Seconds between two looks at the folders, and between two writes of the progress rows.
+_LOOK_EVERY = 1.0
+_WRITE_EVERY = 60.0
+
+
+def utc_now() -> datetime:
+    """The clock of production."""
+    return datetime.now(UTC)
+
+
+def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
+    """Land everything that is new, then stop. Returns what went wrong, a stream each."""
+    with owned(lake, streams) as (spark, stopping):
+        progress = ProgressLog(spark, lake)
+        queries, errors = _started(
+            spark, lake, streams, progress, Trigger.AVAILABLE_NOW
+        )
+        for query in queries:
+            while query.is_active and not stopping.wait(0.1):
+                pass
+            if query.is_active:
+                query.stop()
+            query.wait()
+            query.clean_source()
+            if query.error is None and not stopping.is_set():
+                compacted(spark, lake.bronze(query.stream.table))
+        progress.write()
+        return errors + [query.error for query in queries if query.error]
+
+
+def stream(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
+    """Land what arrives until asked to stop. Returns what went wrong, a stream each."""
+    with owned(lake, streams) as (spark, stopping):
+        progress = ProgressLog(spark, lake)
+        queries, errors = _started(spark, lake, streams, progress, Trigger.CONTINUOUS)
+        log.info("%d streams are running; Ctrl-C stops them", len(queries))
+        written = time.monotonic()
+        while not stopping.wait(_LOOK_EVERY) and any(query.is_active for query in queries):
+            for query in queries:
+                if query.is_active:
+                    _guarded(query, errors, lake)
+                elif query.error:
+                    query.wait()
+            if time.monotonic() - written > _WRITE_EVERY:
+                progress.write()
+                written = time.monotonic()
+        for query in queries:
+            query.stop()
+            query.clean_source()
+        progress.write()
+        return errors + [query.error for query in queries if query.error]
+
+
+def _guarded(query: StreamQuery, errors: list[HeadwaterError], lake: Lake) -> None:
+    """A look at one stream's folder; trouble there stops that stream only."""
+    try:
+        query.discover()
+        query.clean_source()
+    except HeadwaterError as error:
+        query.stop()
+        errors.append(error)
+        log.error("%s", error)
+
+
+def _started(
+    spark: SparkSession,
+    lake: Lake,
+    streams: Sequence[Stream],
+    progress: ProgressLog,
+    trigger: Trigger,
+) -> tuple[list[StreamQuery], list[HeadwaterError]]:
+    queries: list[StreamQuery] = []
+    errors: list[HeadwaterError] = []
+    for one in streams:
+        try:
+            query = StreamQuery(spark, lake, one, progress, utc_now)
+            query.discover()
+            query.start(trigger)
+            queries.append(query)
+        except HeadwaterError as error:
+            errors.append(error)
+        except Exception as error:  # Spark's, while tables are made: this stream's alone
+            log.debug("%s", one.name, exc_info=True)
+            errors.append(explained(error, one.name, lake))
+    return queries, errors
+
+
+@contextlib.contextmanager
+def owned(
+    lake: Lake, streams: Sequence[Stream]
+) -> Iterator[tuple[SparkSession, threading.Event]]:
+    """A session that owns the streams, and the event that asks to stop."""
+    for one in streams:
+        check_folder(one.files, f"{one.declared_in}: {one.name}")
+    with contextlib.ExitStack() as stack:
+        for one in streams:
+            stack.enter_context(StreamLock(lake.lock(one.table), one.name))
+        spark = session("ingest", lake.root)
+        stopping = threading.Event()
+        with _signals(stopping.set):
+            yield spark, stopping
+        spark.stop()
+
+
+@contextlib.contextmanager
+def _signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C and SIGTERM ask to stop. PySpark's own handler would cancel the batch at work."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        log.info("stopping after the batch at work")
+        stop()
+
+    before = {sig: signal.signal(sig, handle) for sig in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for sig, old in before.items():
+            signal.signal(sig, old)

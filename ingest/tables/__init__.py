@@ -1,0 +1,1 @@
+"""Delta tables: their columns, how they are made, how they are appended to."""

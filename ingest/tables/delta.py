@@ -1,0 +1,95 @@
+"""Delta tables of bronze and ops: made with their layout, appended to exactly once."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import types as T
+
+from ingest.lake import Lake
+from ingest.shapes.conversion import quoted, text_literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# The registry of tables that ingest made: dbt reads it to know which exist.
+REGISTRY_DDL = "table_name string, stream string, kind string, created_at timestamp"
+
+
+def create_table(
+    spark: SparkSession, path: str, schema: T.StructType, cluster_by: tuple[str, ...] = ()
+) -> None:
+    """Make an empty Delta table at `path` unless there is one."""
+    columns = ", ".join(
+        f"{quoted(member.name)} {member.dataType.simpleString()}"
+        + (f" comment {text_literal(str(comment))}" if (comment := member.metadata.get("comment")) else "")
+        for member in schema.fields
+    )
+    layout = f" cluster by ({', '.join(map(quoted, cluster_by))})" if cluster_by else ""
+    spark.sql(f"create table if not exists delta.`{path}` ({columns}) using delta{layout}")
+
+
+def append_once(
+    rows: DataFrame, path: str, *, application: str, version: int, grow: bool = False
+) -> None:
+    """Append to the Delta table at `path` unless `application` has already written `version`.
+
+    Delta skips a version at or below the last one of an application without a word: give a
+    new application whenever versions restart.
+    """
+    (
+        rows.write.format("delta")
+        .mode("append")
+        .option("txnAppId", application)
+        .option("txnVersion", version)
+        .option("mergeSchema", str(grow).lower())
+        .save(path)
+    )
+
+
+def register(spark: SparkSession, lake: Lake, table: str, stream: str, kind: str) -> None:
+    """List a table of bronze in `ops.stream_tables`, once."""
+    path = lake.ops("stream_tables")
+    create_retried(lambda: spark.sql(f"create table if not exists delta.`{path}` ({REGISTRY_DDL}) using delta"))
+    registry = spark.read.format("delta").load(path)
+    if registry.where(registry.table_name == table).isEmpty():
+        row = (table, stream, kind, datetime.now(UTC))
+        spark.createDataFrame([row], REGISTRY_DDL).write.format("delta").mode("append").save(path)
+
+
+def create_retried(create: Callable[[], Any], tries: int = 5) -> None:
+    """Run a `create table if not exists` that two processes may do at once."""
+    for attempt in range(tries):
+        try:
+            create()
+            return
+        except Exception as error:
+            if attempt == tries - 1 or "Concurrent" not in f"{type(error).__name__} {error}":
+                raise
+            time.sleep(0.2 * 2**attempt)
+
+
+def newest_batch(spark: SparkSession, path: str) -> int:
+    """The highest `_batch_id` of a bronze table; -1 where it has no rows."""
+    row = spark.read.format("delta").load(path).selectExpr("max(_batch_id) as newest").first()
+    return -1 if row is None or row.newest is None else int(row.newest)
+
+
+def table_schema(spark: SparkSession, path: str) -> T.StructType:
+    """The columns of the Delta table at `path`."""
+    return spark.read.format("delta").load(path).schema
+
+
+@functools.cache
+def code_version() -> str:
+    """Headwater's own version, as quarantined rows record it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("headwater")
+    except PackageNotFoundError:
+        return "unknown"
