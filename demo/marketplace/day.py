@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MARK: Final = "_marketplace.json"
 
 
-class AnotherDayLanded(Exception):  # noqa: N818 - named after what happened
+class AnotherDayLanded(Exception):
     """The landing folder holds a day of another seed or size."""
 
     def __init__(self, landing: Path, found: dict[str, Any]) -> None:

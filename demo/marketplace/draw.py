@@ -40,7 +40,7 @@ class Draw:
 
     def __init__(self, seed: int, name: str) -> None:
         # A text seed is hashed with SHA-512 by Python itself, so PYTHONHASHSEED has no say.
-        source = random.Random(f"{seed}:{name}")  # noqa: S311
+        source = random.Random(f"{seed}:{name}")
         self.share = source.random
         self.bits = source.getrandbits
 

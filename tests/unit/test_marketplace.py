@@ -327,7 +327,7 @@ def test_fields_appear_during_the_day(day: Day) -> None:
 def test_a_field_has_one_type_unless_it_is_broken(day: Day) -> None:
     kinds: defaultdict[str, set[str]] = defaultdict(set)
 
-    def collect(path: str, value: Any) -> None:  # noqa: ANN401
+    def collect(path: str, value: Any) -> None:
         kinds[path].add(type(value).__name__)
         for name, inner in value.items() if isinstance(value, dict) else ():
             collect(f"{path}.{name}", inner)
