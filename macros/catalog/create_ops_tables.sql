@@ -1,0 +1,24 @@
+{#-
+    The bookkeeping tables that dbt reads and writes, made where they are missing.
+
+    `ops.stream_tables` is written by ingest alone; dbt makes it empty so that it can be read.
+-#}
+{% macro create_ops_tables() -%}
+    {%- set tables = {
+        'stream_tables':
+            'table_name string, stream string, kind string, created_at timestamp',
+        'model_marks':
+            'model string, relation string, mark bigint, version string, code string, '
+            ~ 'invocation_id string, recorded_at timestamp',
+        'model_runs':
+            'invocation_id string, command string, node string, resource_type string, '
+            ~ 'relation string, status string, message string, rows_affected bigint, '
+            ~ 'seconds double, started_at timestamp',
+    } -%}
+    {%- do adapter.create_schema(api.Relation.create(schema='ops')) -%}
+    {%- for name, columns in tables.items() -%}
+        {%- if adapter.get_relation(none, 'ops', name) is none -%}
+            {%- do register_table('ops', name, columns) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}

@@ -1,0 +1,23 @@
+{#-
+    Tables that dbt built and the catalog no longer knows, found again by their folders.
+
+    So a lost catalog costs no rebuild. The lake is listed only when something is missing:
+    a new model, a fresh clone, or a new catalog.
+-#}
+{% macro register_built_tables() -%}
+    {%- set missing = {} -%}
+    {%- for node in graph.nodes.values()
+        if node.resource_type in ('model', 'seed', 'snapshot')
+        and node.config.materialized not in ('view', 'ephemeral')
+        and node.config.file_format == 'delta' -%}
+        {%- if adapter.get_relation(none, node.schema, node.alias) is none -%}
+            {%- do missing.update({node.schema ~ '/' ~ node.alias: node}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if missing -%}
+        {%- for folder in delta_folders(missing.values()) if folder in missing -%}
+            {%- do log(folder ~ ': registered again', info=true) -%}
+            {%- do register_table(missing[folder].schema, missing[folder].alias) -%}
+        {%- endfor -%}
+    {%- endif -%}
+{%- endmacro %}

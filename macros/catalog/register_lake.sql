@@ -1,0 +1,14 @@
+{#-
+    What the catalog must know before dbt starts: bronze, ops, and tables it has forgotten.
+
+    `ingest` writes by path and never opens the catalog, and the catalog may be thrown away
+    at any time: the folders of the lake are the truth.
+-#}
+{% macro register_lake() -%}
+    {%- if execute -%}
+        {%- do create_ops_tables() -%}
+        {%- do build_memory() -%}
+        {%- do register_streams() -%}
+        {%- do register_built_tables() -%}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,28 @@
+{#-
+    Every table that `ingest` has made is in the catalog; every other declared stream is an
+    empty view, so that a project builds before anything has landed.
+
+    A view, because no table has two writers: the first batch makes the table.
+-#}
+{% macro register_streams() -%}
+    {%- do adapter.create_schema(api.Relation.create(schema='bronze')) -%}
+    {%- set made = {} -%}
+    {%- for row in run_query('select table_name from ops.stream_tables') -%}
+        {%- do made.update({row[0].split('.') | last: true}) -%}
+    {%- endfor -%}
+    {%- for name in made -%}
+        {%- set known = adapter.get_relation(none, 'bronze', name) -%}
+        {%- if known and known.is_view -%}
+            {%- do adapter.drop_relation(known) -%}
+        {%- endif -%}
+        {%- if not known or known.is_view -%}
+            {%- do register_table('bronze', name) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for stream in graph.sources.values() -%}
+        {%- if stream.schema == 'bronze' and stream.identifier not in made
+            and stream.config.meta and stream.config.meta.ingest -%}
+            {%- do register_empty_stream(stream) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}

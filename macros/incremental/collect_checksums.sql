@@ -1,0 +1,14 @@
+{#-
+    Checksums of a node's parents, and of theirs where a parent keeps nothing of its own.
+-#}
+{% macro collect_checksums(node, into) -%}
+    {%- for parent_id in node.depends_on.nodes if parent_id in graph.nodes -%}
+        {%- set parent = graph.nodes[parent_id] -%}
+        {%- if parent.checksum and parent.checksum.checksum not in into -%}
+            {%- do into.append(parent.checksum.checksum) -%}
+            {%- if parent.config.materialized in ('view', 'ephemeral') -%}
+                {%- do collect_checksums(parent, into) -%}
+            {%- endif -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}

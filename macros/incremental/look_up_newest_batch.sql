@@ -1,0 +1,26 @@
+{#-
+    Ask the table itself for its newest batch, unless it is as it was when last asked.
+
+    The version is read first: a commit in between makes the next build ask again.
+-#}
+{% macro look_up_newest_batch(memory, relation, column) -%}
+    {%- set name = relation | string -%}
+    {%- set known = adapter.get_relation(none, relation.schema, relation.identifier) -%}
+    {%- set version = none -%}
+    {%- set newest = none -%}
+    {%- if known and known.is_table -%}
+        {%- set detail = run_query('describe detail ' ~ relation).rows[0] -%}
+        {%- set version = [
+            detail['id'], detail['lastModified'], detail['numFiles'], detail['sizeInBytes']
+        ] | join(' ') -%}
+        {%- if memory.versions.get(name, [''])[0] == version -%}
+            {%- set newest = memory.versions[name][1] -%}
+        {%- endif -%}
+    {%- endif -%}
+    {%- if newest is none -%}
+        {%- set query = 'select coalesce(max(' ~ column ~ '), -1) as newest from ' ~ relation -%}
+        {%- set newest = run_query(query).columns[0].values()[0] | int -%}
+    {%- endif -%}
+    {%- do memory.versions.update({name: [version, newest]}) -%}
+    {%- do memory.newest.update({name: newest}) -%}
+{%- endmacro %}

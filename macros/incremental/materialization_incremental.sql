@@ -1,0 +1,29 @@
+{#-
+    dbt-spark's incremental materialization, which does nothing when nothing is new.
+
+    dbt-spark merges an empty input: seconds of a MERGE that changes nothing. Here the
+    markers in the text tell that every input ends at the model's mark, and that the text is
+    the one that built the table.
+-#}
+{% materialization incremental, adapter='spark', supported_languages=['sql', 'python'] -%}
+    {%- set read = batches_read(compiled_code) -%}
+    {%- if not read -%}
+        {{- return(dbt.materialization_incremental_spark()) -}}
+    {%- endif -%}
+    {%- set code = code_fingerprint(compiled_code) -%}
+    {%- set known_code = build_memory().codes.get(this | string) -%}
+    {%- if is_incremental() and nothing_new(read) and code == known_code -%}
+        {{ run_hooks(pre_hooks) }}
+        {%- call noop_statement('main', 'nothing new', 'OK', 0) -%}
+            {{ compiled_code }}
+        {%- endcall -%}
+        {{ run_hooks(post_hooks) }}
+        {{- return({'relations': [this.incorporate(type='table')]}) -}}
+    {%- endif -%}
+    {%- if is_incremental() and known_code and code != known_code -%}
+        {%- do alter_clustering(this) -%}
+    {%- endif -%}
+    {%- set relations = dbt.materialization_incremental_spark() -%}
+    {%- do remember_build(read, code, rows_affected_by_main()) -%}
+    {{- return(relations) -}}
+{%- endmaterialization %}

@@ -1,0 +1,29 @@
+{#-
+    Fill the memory from `ops.model_marks`: the last build of each model counts.
+
+    One JSON text, because dbt guesses the types of every value of a larger result.
+-#}
+{% macro read_marks(memory) -%}
+    {%- set query -%}
+        select to_json(flatten(collect_list(latest))) as marks
+        from (
+            select max_by(rows, recorded_at) as latest
+            from (
+                select
+                    model,
+                    recorded_at,
+                    collect_list(struct(model, relation, mark, version, code)) as rows
+                from ops.model_marks
+                group by model, recorded_at
+            )
+            group by model
+        )
+    {%- endset -%}
+    {%- for row in fromjson(run_query(query).columns[0].values()[0]) -%}
+        {%- do memory.marks.setdefault(row.model, {}).update({row.relation: row.mark}) -%}
+        {%- do memory.codes.update({row.model: row.code}) -%}
+        {%- if row.version and row.mark >= memory.versions.get(row.relation, ['', -1])[1] -%}
+            {%- do memory.versions.update({row.relation: [row.version, row.mark]}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}

@@ -1,0 +1,10 @@
+{#-
+    Whether this command builds: others show a model's text, and have no marks to look up.
+
+    A unit test gives a model its rows; all of them are new.
+-#}
+{% macro reads_marks() -%}
+    {{- return(
+        flags.WHICH in ('build', 'run', 'retry') and model.resource_type == 'model'
+    ) -}}
+{%- endmacro %}

@@ -1,0 +1,20 @@
+{#-
+    Keep what this node read and wrote until the end of the invocation, where it is recorded,
+    and tell it to the models after it.
+-#}
+{% macro remember_build(read, code, rows_affected=none) -%}
+    {%- set memory = build_memory() -%}
+    {%- set name = this | string -%}
+    {%- set marks = {} -%}
+    {%- for relation, batches in read.items() -%}
+        {%- do marks.update({relation: batches[1]}) -%}
+    {%- endfor -%}
+    {%- if '/* build */' in compiled_code -%}
+        {%- do marks.update({name: mark_of(this, this) + 1}) -%}
+    {%- endif -%}
+    {%- do memory.built.update({model.unique_id: {
+        'model': name, 'marks': marks, 'code': code, 'rows_affected': rows_affected,
+    }}) -%}
+    {%- if name in memory.newest -%}{%- do memory.newest.pop(name) -%}{%- endif -%}
+    {%- if marks -%}{%- do memory.marks.update({name: marks}) -%}{%- endif -%}
+{%- endmacro %}

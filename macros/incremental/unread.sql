@@ -1,0 +1,20 @@
+{#-
+    The rows of `relation` that this model has not merged yet, as a condition.
+
+    Batches are numbered by the one query that writes a table and never go back, so rows
+    above the mark are exactly the new ones. The mark is recorded after the write: a killed
+    build reads the same batches again, and a merge makes that harmless. The upper bound
+    makes all reads of one build see the same rows, also while the stream runs.
+
+    `column` is `_batch_id`, or `_build_id` where the relation is built from several others.
+-#}
+{% macro unread(relation, column='_batch_id') -%}
+    {%- if not execute or not reads_marks() -%}
+        true
+    {%- else -%}
+        {%- set mark = mark_of(this, relation) if is_incremental() else -1 -%}
+        {%- set newest = newest_batch(relation, column) -%}
+        /* unread {{ relation }} {{ mark }} {{ newest }} */
+        ({{ column }} > {{ mark }} and {{ column }} <= {{ newest }}) /* read */
+    {%- endif -%}
+{%- endmacro %}

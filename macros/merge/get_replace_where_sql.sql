@@ -1,0 +1,33 @@
+{#-
+    Replace, in one commit, the rows that the model computed anew.
+
+    Which ones: `incremental_predicates`, as in dbt-databricks, or else the values that the
+    model's `touched` put into its text. Repeating it changes nothing.
+-#}
+{% macro get_replace_where_sql(source, target, incremental_predicates) -%}
+    {%- set predicates = [] -%}
+    {%- if incremental_predicates -%}
+        {%- do predicates.extend(
+            [incremental_predicates] if incremental_predicates is string
+            else incremental_predicates
+        ) -%}
+    {%- else -%}
+        {%- do predicates.extend(modules.re.findall(
+            '(?s)/\\* unread [^*]+\\*/ (.*?) /\\* read \\*/', compiled_code
+        )) -%}
+    {%- endif -%}
+    {%- if not predicates -%}
+        {%- do exceptions.raise_compiler_error(
+            this ~ ': replace_where needs touched() in the model or incremental_predicates'
+        ) -%}
+    {%- endif -%}
+    {%- set columns = adapter.get_columns_in_relation(target) -%}
+    {%- if predicates == ['false'] -%}
+        select 0 as num_affected_rows
+    {%- else -%}
+        insert into {{ target }}
+        replace where {{ predicates | unique | join(' and ' if incremental_predicates else ' or ') }}
+        select {{ columns | map(attribute='quoted') | join(', ') }}
+        from {{ source }}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,13 @@
+{#-
+    Record what this invocation did: every node in `ops.model_runs`, and in `ops.model_marks`
+    how far each model that succeeded has read.
+
+    After the writes, in one commit each: a build that is killed before reads the same batches
+    again. A model that found nothing new has nothing to record.
+-#}
+{% macro record_run(results) -%}
+    {%- if execute and results -%}
+        {%- do insert_rows('ops.model_runs', run_rows(results)) -%}
+        {%- do insert_rows('ops.model_marks', mark_rows(results)) -%}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,11 @@
+{#-
+    `liquid_clustered_by` (dbt-databricks' name) beside dbt-spark's buckets.
+-#}
+{% macro spark__clustered_cols(label, required=false) -%}
+    {%- set liquid = config.get('liquid_clustered_by') -%}
+    {%- if liquid -%}
+        cluster by ({{ ([liquid] if liquid is string else liquid) | join(', ') }})
+    {%- else -%}
+        {{ dbt.spark__clustered_cols(label, required) }}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,21 @@
+{#-
+    A view that knows the text that made it, and follows its query's columns.
+
+    Spark's views keep the columns of the day they were made. Following them and a list of
+    column comments exclude each other, so `persist_docs` of columns is dbt-spark's view.
+-#}
+{% macro spark__create_view_as(relation, sql) -%}
+    {%- if config.persist_column_docs() -%}
+        {{ dbt.spark__create_view_as(relation, sql) }}
+    {%- else -%}
+        create or replace view {{ relation }}
+        {{ comment_clause() }}
+        tblproperties ('headwater.code' = '{{ view_fingerprint(sql) }}')
+        with schema evolution
+        {%- if config.get('contract').enforced %}
+        {{ get_assert_columns_equivalent(sql) }}
+        {%- endif %}
+        as
+        {{ sql }}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,40 @@
+{{
+    config(
+        unique_key = 'event_id',
+        skip_matched_step = true,
+        merge_bounds = ['event_date'],
+        liquid_clustered_by = ['event_date', 'vehicle_id']
+    )
+}}
+
+with
+
+app_events as (
+
+    select *
+    from {{ ref('app_events') }}
+    where {{ unread(ref('app_events')) }}
+
+),
+
+events as (
+
+    select
+        event_id,
+        user_id,
+        session_id,
+        vehicle_id,
+        device_os,
+        price_eur_cents,
+        event_date,
+        happened_at,
+        _ingested_at,
+        _batch_id
+
+    from app_events
+
+    where event_type = 'vehicle_viewed'
+
+)
+
+select * from events
