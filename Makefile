@@ -19,7 +19,7 @@ lint: ## ruff, mypy and sqlfluff
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy
-	@$(RUN) .venv-sqllint/bin/sqlfluff lint models macros tests/dbt
+	@$(RUN) .venv-sqllint/bin/sqlfluff lint models tests/dbt
 
 docs: ## Write the docs page, with lineage from stream to gold: target/static_index.html
 	@$(RUN) dbt docs generate --static

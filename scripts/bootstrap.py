@@ -292,7 +292,7 @@ def last_words(log: Path) -> str:
     ]
     lines = [line for line in lines if line]
     told = [line for line in lines if "error" in line.lower()]
-    return (told or lines or ["a command failed without a word"])[-1]
+    return (told or lines or ["a command failed without a word"])[-1].removeprefix("error: ")
 
 
 # ---------- the command
