@@ -74,7 +74,7 @@ def test_something_that_was_removed_is_made_again(clone: Path, lost: str) -> Non
 
 
 def test_a_set_up_that_failed_half_way_is_done_again_from_the_start(clone: Path) -> None:
-    with pytest.raises(SetupStopped, match="^the index is away") as told:
+    with pytest.raises(SetupStopped, match=r"^the index is away") as told:
         install(clone, ENVIRONMENTS, sh("touch .venv/half; echo error: the index is away; exit 3"))
     assert told.value.exit_code == 1
     assert not bootstrap.is_current(clone)
