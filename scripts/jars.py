@@ -163,7 +163,10 @@ def write_lock(spec: Path, lock: Path) -> None:
             [context.create_dependency(coordinate) for coordinate in wanted.coordinates],
             environment_name=wanted.name,
         )
-    locked.save(lock)
+    if not lock.exists() or LockFile.load(lock).to_dict()["dependencies"] != (
+        locked.to_dict()["dependencies"]
+    ):
+        locked.save(lock)  # which dates it, so only where something changed
 
 
 def main(arguments: list[str]) -> int:
