@@ -124,7 +124,7 @@ def parser() -> argparse.ArgumentParser:
 def main() -> int:
     """Returns 0, 1 if a number differs, 2 for a wrong request, or the code of a failed step."""
     arguments = parser().parse_args()
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    console = Console(width=None if sys.stdout.isatty() else 140)
     try:
         project = settings.project_dir()
         demo = Demo(

@@ -44,7 +44,11 @@ def run(command: Command, folder: Path, say: Callable[[str], None]) -> Finished:
     """Run one command in the project's folder; it writes to this process's own terminal."""
     say(command.typed)
     start = time.monotonic()
-    ended = subprocess.run(command.arguments, cwd=folder, check=False)
+    arguments = list(command.arguments)
+    if arguments[0] == _DBT and not sys.stdout.isatty():
+        # dbt colours its lines in a pipe, too.
+        arguments.insert(1, "--no-use-colors")
+    ended = subprocess.run(arguments, cwd=folder, check=False)
     return Finished(
         name=command.typed, exit_code=ended.returncode, seconds=time.monotonic() - start
     )
