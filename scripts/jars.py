@@ -163,10 +163,13 @@ def write_lock(spec: Path, lock: Path) -> None:
             [context.create_dependency(coordinate) for coordinate in wanted.coordinates],
             environment_name=wanted.name,
         )
-    if not lock.exists() or LockFile.load(lock).to_dict()["dependencies"] != (
-        locked.to_dict()["dependencies"]
-    ):
-        locked.save(lock)  # which dates it, so only where something changed
+    # jgo dates what it writes, so a lock that says the same as before stays as it is.
+    resolved = lock.with_suffix(".new")
+    locked.save(resolved)
+    if lock.exists() and locked_jars(lock) == locked_jars(resolved):
+        resolved.unlink()
+    else:
+        resolved.replace(lock)
 
 
 def main(arguments: list[str]) -> int:
