@@ -6,16 +6,16 @@
     {%- set query -%}
         select
             typeof(any_value({{ column }})) as type,
-            array_join(array_sort(collect_set(cast({{ column }} as string))), ',') as found
+            array_join(array_sort(collect_set({{ column }})), ',') as found
         from {{ relation }}
         where {{ condition }}
     {%- endset -%}
     {%- set row = run_query(query).rows[0] -%}
     {%- set literals = [] -%}
     {%- for value in (row['found'] or '').split(',') if value -%}
-        {%- do literals.append(row['type'] ~ "'" ~ value ~ "'") -%}
+        {%- do literals.append(typed_literal(row['type'], value)) -%}
     {%- endfor -%}
-    {%- if row['type'] not in ('date', 'timestamp', 'bigint', 'int') -%}
+    {%- if row['found'] and not typed_literal(row['type'], '0') -%}
         {%- do exceptions.raise_compiler_error(
             this ~ ': touched() works on date, timestamp and whole-number columns, and '
             ~ column ~ ' of ' ~ relation ~ ' is ' ~ row['type']

@@ -20,10 +20,10 @@
         {%- set found = fromjson(run_query(query).columns[0].values()[0]) -%}
         {%- for column in columns -%}
             {%- set type, least, greatest, nulls = found[loop.index0 * 4:loop.index0 * 4 + 4] -%}
-            {%- if least and nulls == '0' and type in ('date', 'timestamp', 'int', 'bigint') -%}
+            {%- if least and nulls == '0' and typed_literal(type, least) -%}
                 {%- do conditions.append(
-                    'DBT_INTERNAL_DEST.' ~ column ~ ' between ' ~ type ~ "'" ~ least ~ "' and "
-                    ~ type ~ "'" ~ greatest ~ "'"
+                    'DBT_INTERNAL_DEST.' ~ column ~ ' between ' ~ typed_literal(type, least)
+                    ~ ' and ' ~ typed_literal(type, greatest)
                 ) -%}
             {%- endif -%}
         {%- endfor -%}

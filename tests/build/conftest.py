@@ -1,0 +1,28 @@
+"""One lake, one Spark session and one dbt for all tests that build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.build.lake import Lake, environment
+
+
+@pytest.fixture(scope="session")
+def shared_lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    """The process's only lake: where the warehouse lies is settled when Spark starts."""
+    root = tmp_path_factory.mktemp("a lake")
+    (root / "landing").mkdir()
+    lake = Lake(path=root / "lake", target=root / "target")
+    with environment(HEADWATER_LAKE=str(lake.path), HEADWATER_LANDING=str(root / "landing")):
+        answer = lake.dbt("show", "--inline", "select 1")
+        assert answer.success, answer.exception
+        yield lake
+
+
+@pytest.fixture
+def lake(shared_lake: Lake) -> Lake:
+    """An empty lake."""
+    shared_lake.empty()
+    return shared_lake
