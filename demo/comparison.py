@@ -170,6 +170,12 @@ def _gold(truth: dict[str, Any]) -> Iterator[Question]:
         expected={day: told["deliveries"] for day, told in gold["deliveries_daily"].items()},
     )
     yield Question(
+        table="gold.agg_deliveries_daily",
+        what="duration_minutes of",
+        sql=by_day.format("completed_date", "duration_minutes", "true"),
+        expected={day: told["minutes"] for day, told in gold["deliveries_daily"].items()},
+    )
+    yield Question(
         table="gold.fct_deliveries",
         what="minutes of deliveries of",
         sql="select cast(completed_date as string) as name, sum(duration_minutes) as n "
