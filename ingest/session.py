@@ -68,8 +68,7 @@ def session(name: str, lake: str) -> SparkSession:
         )
     )
     with _jvm_speaks_to(Path(lake, "_logs", "spark.log")):
-        spark = builder.getOrCreate()
-    return spark
+        return builder.getOrCreate()
 
 
 @contextlib.contextmanager

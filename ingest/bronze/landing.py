@@ -18,19 +18,19 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
-from ingest.tables import columns, delta
 from ingest.bronze.deduplication import deduplicated
 from ingest.bronze.positions import with_positions
-from ingest.decode.repository import StreamSchema
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.decoder import HASH, HELD, IDS, Decoder
 from ingest.decode.json_records import JsonRecords
+from ingest.decode.repository import StreamSchema
 from ingest.decode.tabular_records import TabularRecords
 from ingest.errors import SourceUnreadable
+from ingest.failpoint import failpoint
 from ingest.files.headers import why_unreadable
 from ingest.lake import Lake
-from ingest.failpoint import failpoint
 from ingest.shapes.conversion import at, quoted, type_at
+from ingest.tables import columns, delta
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -202,8 +202,16 @@ class Landing:
 
     def _with_ingest_columns(self, rows: DataFrame, batch_id: int, now: datetime) -> DataFrame:
         identity, schema = self.stream.identity, self.schema.columns
-        time = identity.event_time if identity.event_time and type_at(schema, identity.event_time) else None
-        kind = identity.event_type if identity.event_type and type_at(schema, identity.event_type) else None
+        time = (
+            identity.event_time
+            if identity.event_time and type_at(schema, identity.event_time)
+            else None
+        )
+        kind = (
+            identity.event_type
+            if identity.event_type and type_at(schema, identity.event_type)
+            else None
+        )
         values = {
             "_ingested_at": F.lit(now),
             "_batch_id": F.lit(batch_id).cast("bigint"),
@@ -213,10 +221,14 @@ class Landing:
                 if time
                 else f"date'{now:%Y-%m-%d}'"
             ),
-            "_event_type": F.expr(f"cast({at('', kind)} as string)" if kind else "cast(null as string)"),
+            "_event_type": F.expr(
+                f"cast({at('', kind)} as string)" if kind else "cast(null as string)"
+            ),
             "_rescued": F.col("_rescued"),
         }
-        return rows.select(*_ingest_values(columns.INGEST, values), *map(quoted, schema.fieldNames()))
+        return rows.select(
+            *_ingest_values(columns.INGEST, values), *map(quoted, schema.fieldNames())
+        )
 
     def _append(self, rows: DataFrame, batch_id: int) -> None:
         delta.append_once(
@@ -265,9 +277,9 @@ class Landing:
 
     def _counted(self, batch_id: int) -> dict[str, Any]:
         rows = self._rows_of(self.path, batch_id)
-        counted = rows.selectExpr("count(*) as rows", "count(_rescued) as rescued").first()
-        assert counted is not None  # an aggregate without groups has one row
-        return counted.asDict()
+        return delta.only_row(
+            rows.selectExpr("count(*) as rows", "count(_rescued) as rescued")
+        ).asDict()
 
 
 def _observed(rows: DataFrame, observation: Observation) -> DataFrame:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ingest.errors import HeadwaterError
+
+if TYPE_CHECKING:
+    from ingest.declarations.stream import Stream
+    from ingest.lake import Lake
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -18,7 +23,9 @@ app = typer.Typer(
 
 Select = Annotated[
     list[str] | None,
-    typer.Option("--select", "-s", help="Streams, in dbt's words: source:shop.* or source:shop.orders."),
+    typer.Option(
+        "--select", "-s", help="Streams, in dbt's words: source:shop.* or source:shop.orders."
+    ),
 ]
 Exclude = Annotated[
     list[str] | None, typer.Option("--exclude", help="Streams to leave out, in dbt's words.")
@@ -87,7 +94,9 @@ def status(select: Select = None, exclude: Exclude = None, json: Json = False) -
 
 @app.command()
 def sql(
-    query: Annotated[str | None, typer.Argument(help="A SELECT; without one, a shell opens.")] = None,
+    query: Annotated[
+        str | None, typer.Argument(help="A SELECT; without one, a shell opens.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Ask the tables of the lake, by path, in a session of its own."""
@@ -99,7 +108,9 @@ def sql(
         answer(query, json)
 
 
-def _land(work, select: Select, exclude: Exclude) -> None:  # type: ignore[no-untyped-def]
+def _land(
+    work: Callable[[Lake, list[Stream]], list[HeadwaterError]], select: Select, exclude: Exclude
+) -> None:
     from ingest import settings
     from ingest.cli import show
     from ingest.declarations.project import declared_streams

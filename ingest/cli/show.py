@@ -15,9 +15,7 @@ def as_json(value: object) -> None:
     sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
 
 
-def table(
-    title: str, rows: Sequence[Mapping[str, object]], drop: Sequence[str] = ()
-) -> None:
+def table(title: str, rows: Sequence[Mapping[str, object]], drop: Sequence[str] = ()) -> None:
     """Print rows as a table; tab-separated when piped."""
     names = [name for name in (rows[0] if rows else {}) if name not in drop]
     texts = [["" if row[name] is None else str(row[name]) for name in names] for row in rows]

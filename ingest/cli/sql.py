@@ -61,7 +61,9 @@ def _register(spark: SparkSession, lake: Lake, query: str) -> None:
         if not lake.is_table(path):
             continue
         spark.sql(f"create database if not exists `{schema}`")
-        spark.sql(f"create table if not exists `{schema}`.`{name}` using delta location '{_text(path)}'")
+        spark.sql(
+            f"create table if not exists `{schema}`.`{name}` using delta location '{_text(path)}'"
+        )
 
 
 def _print(spark: SparkSession, query: str, json: bool) -> None:

@@ -31,9 +31,11 @@ _SIMPLE: dict[str, T.DataType] = {
     "binary": T.BinaryType(),
     "variant": T.VariantType(),
 }
-_DECIMAL = re.compile(r"(?:decimal|dec|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?", re.I)
+_DECIMAL = re.compile(
+    r"(?:decimal|dec|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?", re.IGNORECASE
+)
 _NAME = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([A-Za-z_]\w*))\s*")
-_COMMENT = re.compile(r"\s*(not\s+null)?\s*(comment\s+'[^']*')?\s*", re.I)
+_COMMENT = re.compile(r"\s*(not\s+null)?\s*(comment\s+'[^']*')?\s*", re.IGNORECASE)
 
 
 def data_type(text: str) -> T.DataType:
@@ -52,7 +54,9 @@ def _parse(text: str) -> tuple[T.DataType, str]:
     if decimal := _DECIMAL.match(text):
         precision, scale = int(decimal[1] or 10), int(decimal[2] or 0)
         if not 1 <= precision <= 38 or scale > precision:
-            raise ValueError(f"decimal({precision},{scale}): precision is 1 to 38, scale at most that")
+            raise ValueError(
+                f"decimal({precision},{scale}): precision is 1 to 38, scale at most that"
+            )
         return T.DecimalType(precision, scale), text[decimal.end() :]
     word = re.match(r"\w*", text)
     name = word[0].lower() if word else ""

@@ -67,8 +67,10 @@ def _shared_tables(streams: Sequence[Stream]) -> list[tuple[str, str]]:
                 problems.append(
                     (
                         f"{stream.declared_in}: {stream.name}",
-                        f"identifier: bronze.{table} already belongs to "
-                        f"{owner[table].name} ({owner[table].declared_in})",
+                        (
+                            f"identifier: bronze.{table} already belongs to "
+                            f"{owner[table].name} ({owner[table].declared_in})"
+                        ),
                     )
                 )
             owner[table] = stream
@@ -82,7 +84,15 @@ def _parsed() -> Manifest:
 
 
 def _selected(manifest: Manifest, select: Sequence[str], exclude: Sequence[str]) -> set[str]:
-    arguments = ["ls", "--resource-types", "source", "--output", "json", "--output-keys", "unique_id"]
+    arguments = [
+        "ls",
+        "--resource-types",
+        "source",
+        "--output",
+        "json",
+        "--output-keys",
+        "unique_id",
+    ]
     if select:
         arguments += ["--select", *select]
     if exclude:

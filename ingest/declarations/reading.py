@@ -30,7 +30,7 @@ from ingest.declarations.stream import (
 )
 from ingest.errors import DeclarationInvalid
 
-_SIZE = re.compile(r"^\s*(\d+)\s*(b|kb|mb|gb|tb|k|m|g|t)?\s*$", re.I)
+_SIZE = re.compile(r"^\s*(\d+)\s*(b|kb|mb|gb|tb|k|m|g|t)?\s*$", re.IGNORECASE)
 _SIZE_UNITS = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _IDENTIFIER = re.compile(r"^[a-z_][a-z0-9_]{0,127}$")
 _PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
@@ -120,7 +120,10 @@ def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if (declared.get("clean_source") == "move") != ("move_destination" in declared):
         yield "meta.ingest.move_destination", "goes with clean_source: move, and only with it"
     if declared.get("apply_as_deletes") and not declared.get("sequence_by"):
-        yield "meta.ingest.sequence_by", "must be given with apply_as_deletes: deletes need an order"
+        yield (
+            "meta.ingest.sequence_by",
+            "must be given with apply_as_deletes: deletes need an order",
+        )
     cloudevents = declared.get("envelope") == "cloudevents"
     if declared.get("deduplicate_within") and not (
         cloudevents or declared.get("event_id") or declared.get("key")
@@ -190,7 +193,9 @@ def _identity(declared: Mapping[str, Any], envelope: Envelope) -> Identity:
     return Identity(
         key=paths("key"),
         sequence_by=paths("sequence_by"),
-        apply_as_deletes=given.get("apply_as_deletes", "Op = 'D'" if envelope is Envelope.DMS else None),
+        apply_as_deletes=given.get(
+            "apply_as_deletes", "Op = 'D'" if envelope is Envelope.DMS else None
+        ),
         event_id=paths("event_id") or paths("key"),
         event_type=split_path(given["event_type"]) if "event_type" in given else None,
         event_time=split_path(given["event_time"]) if "event_time" in given else None,
@@ -249,4 +254,4 @@ def size_in_bytes(value: int | str) -> int:
     if not match:
         raise ValueError(f"{value!r} is not a size such as 512mb")
     unit = (match[2] or "").lower().removesuffix("b")
-    return int(match[1]) * 1024 ** _SIZE_UNITS[unit]
+    return int(match[1]) << 10 * _SIZE_UNITS[unit]

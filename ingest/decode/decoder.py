@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 # Columns of examined rows beside whatever the format carries along.
 SOURCE, HASH, HELD, IDS = "_source", "_hash", "_held", "_ids"
 # Columns of rejects.
-REJECTS = "_source string, _raw binary, _hash bigint, _reason_code string, _reason string, _rule string"
+REJECTS = (
+    "_source string, _raw binary, _hash bigint, _reason_code string, _reason string, _rule string"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ def source_column(paths: Sequence[str]) -> Column:
     path = F.col("_metadata.file_path")
     local = F.regexp_replace(path, "^file:(//)?(?=/)", "")
     plain = all(unquote(one) == one and one.isascii() and " " not in one for one in paths)
-    return (local if plain else F.url_decode(F.replace(local, F.lit("+"), F.lit("%2B")))).alias(SOURCE)
+    return (local if plain else F.url_decode(F.replace(local, F.lit("+"), F.lit("%2B")))).alias(
+        SOURCE
+    )
 
 
 def among(column: str, values: Sequence[int]) -> str:

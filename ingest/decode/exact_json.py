@@ -171,7 +171,12 @@ def leftovers(
 
 
 def _collect(
-    raw: Any, held: Any, columns: Mapping[str, Any] | None, path: str, lost: dict[str, Any], keep: bool
+    raw: Any,
+    held: Any,
+    columns: Mapping[str, Any] | None,
+    path: str,
+    lost: dict[str, Any],
+    keep: bool,
 ) -> None:
     if raw is None or raw in ({}, []):
         return

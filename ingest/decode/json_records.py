@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from ingest.decode.repository import StreamSchema
 from ingest.declarations.stream import SchemaEvolution, Stream
 from ingest.decode.decoder import (
     HASH,
@@ -26,9 +25,9 @@ from ingest.decode.decoder import (
 )
 from ingest.decode.exact_json import examined as examined_exactly
 from ingest.decode.exact_json import leftovers
+from ingest.decode.repository import StreamSchema
 from ingest.shapes.conversion import (
     Conversion,
-    Path,
     at,
     quoted,
     restricted,
@@ -36,6 +35,7 @@ from ingest.shapes.conversion import (
     type_at,
     union,
 )
+from ingest.shapes.fitting import Path
 from ingest.shapes.shape import SHORT_DECIMALS
 
 if TYPE_CHECKING:
@@ -66,23 +66,23 @@ class JsonRecords:
         schema, conversion = self._schema.columns, self._schema.conversion
         identity = self._stream.identity
         paths = (*identity.key, *identity.event_id)
-        looked_at = union(
-            restricted(schema, paths), conversion.looked_at(schema) or T.StructType()
-        )
+        looked_at = union(restricted(schema, paths), conversion.looked_at(schema))
         held = [
             f"not coalesce({among('_variation', self._schema.clean_variations)}, false)",
             "not is_valid_utf8(value)",
             *(f"coalesce({one}, false)" for one in conversion.misfits(looked_at, "_c", ())),
             *(f"{sql} is null" for _, sql in self._values(identity.key, conversion, "_c")),
             *(
-                f"coalesce(contains(schema_of_variant(variant_get(_v, {_json_path(path)})), 'DOUBLE'), false)"
-                for path in _variants(schema)
+                f"coalesce(contains(schema_of_variant({value}), 'DOUBLE'), false)"
+                for value in _variants(schema)
             ),
         ]
         cast = f"try_cast(_v as {_sql_type(conversion.extracted(looked_at))})"
         return (
             self._parsed(self._lines())
-            .selectExpr(SOURCE, "value", "_v", "_variation", f"{cast if looked_at.fields else 'null'} as _c")
+            .selectExpr(
+                SOURCE, "value", "_v", "_variation", f"{cast if looked_at.fields else 'null'} as _c"
+            )
             .selectExpr(
                 SOURCE,
                 f"xxhash64(value) as {HASH}",
@@ -247,7 +247,12 @@ def _nested_names(kind: T.DataType) -> Mapping[str, Any]:
 
 
 def _variants(schema: T.StructType) -> list[str]:
-    return [m.name for m in schema.fields if isinstance(m.dataType, T.VariantType)]
+    """SQL of each value that is held as VARIANT."""
+    return [
+        f"variant_get(_v, {_json_path(member.name)})"
+        for member in schema.fields
+        if isinstance(member.dataType, T.VariantType)
+    ]
 
 
 def _nested_maps(kind: T.DataType, top: bool = True) -> list[str]:

@@ -8,14 +8,13 @@ a batch uses the entries up to its own number.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T
 
-from ingest.tables import columns, delta
 from ingest.declarations.stream import Evolution, SchemaEvolution, Stream
 from ingest.errors import DeclarationInvalid, NewColumnsRefused
 from ingest.lake import Lake
@@ -23,9 +22,10 @@ from ingest.shapes.conversion import Conversion, union
 from ingest.shapes.evolution import Evolved, declared_schema, evolved, widened
 from ingest.shapes.fitting import Fit, fit, joined
 from ingest.shapes.shape import Shape, merged, parse_shape
+from ingest.tables import columns, delta
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 EVENT_SCHEMAS = (
     "stream string, _batch_id bigint, variation bigint comment 'Hash of the shape.', "
@@ -50,13 +50,8 @@ class StreamSchema:
         self._shapes: dict[int, Shape] = {}
         self._fits: dict[int, Fit] = {}
         for name, ddl in (("event_schemas", EVENT_SCHEMAS), ("stream_schemas", STREAM_SCHEMAS)):
-            path = lake.ops(name)
-            if not lake.is_table(path):
-                delta.create_retried(
-                    lambda path=path, ddl=ddl: spark.sql(
-                        f"create table if not exists delta.`{path}` ({ddl}) using delta"
-                    )
-                )
+            if not lake.is_table(lake.ops(name)):
+                delta.ensure_table(spark, lake.ops(name), ddl)
 
     def load(self, batch_id: int) -> None:
         """Know what was known when `batch_id` began. Raises DeclarationInvalid."""
@@ -148,8 +143,10 @@ class StreamSchema:
         problems = [
             (
                 f"{self._stream.declared_in}: {self._stream.name}",
-                f"columns.{path}: declared {wanted}, but the table has {there}; "
-                "a landed column keeps its type",
+                (
+                    f"columns.{path}: declared {wanted}, but the table has {there}; "
+                    "a landed column keeps its type"
+                ),
             )
             for path, wanted, there in _conflicts(declared, recorded)
         ]
@@ -164,13 +161,15 @@ class StreamSchema:
             for key, shape in self._shapes.items()
         }
 
-    def _entries(self, name: str, batch_id: int):  # type: ignore[no-untyped-def]
+    def _entries(self, name: str, batch_id: int) -> DataFrame:
         entries = self._spark.read.format("delta").load(self._lake.ops(name))
         return entries.where(
             (entries.stream == self._stream.name) & (entries._batch_id <= batch_id)
         )
 
-    def _append(self, name: str, ddl: str, rows: list[tuple[object, ...]], batch_id: int) -> None:
+    def _append(
+        self, name: str, ddl: str, rows: Sequence[tuple[object, ...]], batch_id: int
+    ) -> None:
         delta.append_once(
             self._spark.createDataFrame(rows, ddl).coalesce(1),
             self._lake.ops(name),

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from ingest.decode.repository import StreamSchema
 from ingest.declarations.stream import CsvOptions, Format, SchemaEvolution, Stream
 from ingest.decode.decoder import (
     HASH,
@@ -28,8 +27,10 @@ from ingest.decode.decoder import (
     null_key_reason,
     source_column,
 )
+from ingest.decode.repository import StreamSchema
 from ingest.files.headers import csv_header, parquet_columns
 from ingest.shapes.conversion import at, cast_exactly, quoted, text_literal
+from ingest.tables import delta
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,11 +42,16 @@ _CSV_TYPES = (
     ("boolean", "lower({0}) in ('true', 'false')"),
     ("bigint", "cast(try_cast({0} as bigint) as string) = {0}"),
     ("double", "{0} rlike '^-?(0|[1-9][0-9]*)([.][0-9]+)?$' and length({0}) <= 16"),
-    ("date", "{0} rlike '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$' and try_cast({0} as date) is not null"),
+    (
+        "date",
+        "{0} rlike '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$' and try_cast({0} as date) is not null",
+    ),
     (
         "timestamp",
-        "{0} rlike '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T][0-9:.]+' "
-        "and try_cast({0} as timestamp) is not null",
+        (
+            "{0} rlike '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T][0-9:.]+' "
+            "and try_cast({0} as timestamp) is not null"
+        ),
     ),
 )
 
@@ -75,7 +81,11 @@ class TabularRecords:
             if self._stream.format is Format.PARQUET:
                 fields = group.columns.fields
             else:
-                fresh = [n for n in group.columns.fieldNames() if n.lower() not in known | incoming.keys()]
+                fresh = [
+                    n
+                    for n in group.columns.fieldNames()
+                    if n.lower() not in known | incoming.keys()
+                ]
                 fields = self._inferred(group, fresh) if fresh else []
             for member in fields:
                 incoming.setdefault(member.name.lower(), member)
@@ -118,7 +128,7 @@ class TabularRecords:
                 f"cast({_RAW} as binary) as _raw",
                 HASH,
                 f"if({_CORRUPT} is null, 'NULL_KEY', 'MALFORMED_CSV') as _reason_code",
-                f"if({_CORRUPT} is null, {reason}, 'not as many values as the header has columns') as _reason",
+                f"if({_CORRUPT} is null, {reason}, 'not one value a column') as _reason",
                 f"if({_CORRUPT} is null, {rule}, null) as _rule",
             )
         )
@@ -131,7 +141,9 @@ class TabularRecords:
             rows = self._spark.read.schema(group.columns).parquet(*group.paths)
             record = F.struct(*(F.col(quoted(name)) for name in group.columns.fieldNames()))
             rows = rows.select(source, record.alias(_RECORD))
-            return rows.select("*", F.to_json(_RECORD).alias(_RAW), F.lit(None).cast("string").alias(_CORRUPT))
+            return rows.select(
+                "*", F.to_json(_RECORD).alias(_RAW), F.lit(None).cast("string").alias(_CORRUPT)
+            )
         options = self._stream.csv
         lines = self._spark.read.text(list(group.paths)).select(source, F.col("value").alias(_RAW))
         lines = lines.where(f"length(trim({_RAW})) > 0")
@@ -140,7 +152,9 @@ class TabularRecords:
             lines = lines.where(F.col(_RAW) != header)
         members = ", ".join(f"{quoted(name)} string" for name in group.columns.fieldNames())
         parsed = F.from_csv(_RAW, f"{members}, {_CORRUPT} string", _spark_options(options))
-        return lines.withColumn(_RECORD, parsed).withColumn(_CORRUPT, F.col(f"{_RECORD}.{_CORRUPT}"))
+        return lines.withColumn(_RECORD, parsed).withColumn(
+            _CORRUPT, F.col(f"{_RECORD}.{_CORRUPT}")
+        )
 
     def _typed(self, group: _Group) -> DataFrame:
         columns, rescued = [], []
@@ -148,7 +162,9 @@ class TabularRecords:
         for member in self._schema.columns.fields:
             found = there.pop(member.name.lower(), None)
             if found is None:
-                columns.append(f"cast(null as {member.dataType.simpleString()}) as {quoted(member.name)}")
+                columns.append(
+                    f"cast(null as {member.dataType.simpleString()}) as {quoted(member.name)}"
+                )
                 continue
             source = at(_RECORD, (found.name,))
             typed, text = _converted(member.dataType, found.dataType, source)
@@ -176,8 +192,7 @@ class TabularRecords:
             counts.append(f"count({value}) as n_{index}")
             for kind, condition in _CSV_TYPES:
                 counts.append(f"count_if({condition.format(value)}) as {kind}_{index}")
-        row = self._read(group).selectExpr(*counts).first()
-        assert row is not None  # an aggregate without groups has one row
+        row = delta.only_row(self._read(group).selectExpr(*counts))
         found = []
         for index, name in enumerate(names):
             if not row[f"n_{index}"]:

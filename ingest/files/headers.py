@@ -40,7 +40,9 @@ def csv_header(path: str, options: CsvOptions) -> CsvHeader:
     except (OSError, UnicodeDecodeError, csv.Error, EOFError) as error:
         raise SourceUnreadable(f"{path}: {error}") from error
     if len({name.lower() for name in names}) < len(names) or not all(names):
-        raise SourceUnreadable(f"{path}: its header has an empty name or one name twice: {line[:200]}")
+        raise SourceUnreadable(
+            f"{path}: its header has an empty name or one name twice: {line[:200]}"
+        )
     return CsvHeader(line, tuple(names))
 
 

@@ -31,8 +31,10 @@ class FileQueue:
         self._spark = spark
         self.path = path
         spark.sql(f"create table if not exists delta.`{path}` ({SCHEMA}) using delta")
-        rows = spark.read.format("delta").load(path).selectExpr(
-            "path", "size", "unix_micros(modified_at) as modified", "found_at"
+        rows = (
+            spark.read.format("delta")
+            .load(path)
+            .selectExpr("path", "size", "unix_micros(modified_at) as modified", "found_at")
         )
         # Of a file that changed, the newest look counts.
         self._known = {

@@ -8,16 +8,17 @@ new rows without a word, so each checkpoint has an application id of its own and
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.tables import delta
+from delta import DeltaTable
+
 from ingest.declarations.stream import Stream
 from ingest.errors import CheckpointInvalid, TableChanged
 from ingest.lake import Lake
+from ingest.tables import delta
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +38,7 @@ class Identity:
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_suffix(".new")
         new.write_text(json.dumps(asdict(self), indent=2) + "\n", "utf-8")
-        os.replace(new, path)
+        new.replace(path)
 
 
 def identity_of(spark: SparkSession, lake: Lake, stream: Stream) -> Identity:
@@ -48,7 +49,7 @@ def identity_of(spark: SparkSession, lake: Lake, stream: Stream) -> Identity:
     path, checkpoint = lake.identity(stream.table), lake.checkpoint(stream.table)
     bronze = lake.bronze(stream.table)
     current_id = table_id(spark, bronze)
-    remedy = f"run 'ingest recover --select source:{stream.name}' to go on from what has landed"
+    remedy = f"to go on from what has landed: ingest recover --select source:{stream.name}"
     has_run = (checkpoint / "commits").is_dir() and any((checkpoint / "commits").glob("[0-9]*"))
     if not path.exists() or not (checkpoint.exists() or has_run):
         if delta.newest_batch(spark, bronze) >= 0:
@@ -108,14 +109,11 @@ def _check_newest(checkpoint: Path, stream: Stream, remedy: str) -> None:
             if len(lines) < (3 if folder == "offsets" else 2):
                 raise ValueError("it ends early")
         except (ValueError, IndexError) as error:
-            raise CheckpointInvalid(f"{stream.name}: {newest} is torn ({error}); {remedy}") from error
+            raise CheckpointInvalid(
+                f"{stream.name}: {newest} is torn ({error}); {remedy}"
+            ) from error
 
 
 def table_id(spark: SparkSession, path: str) -> str:
     """Delta's own id of a table, which a replaced table does not keep."""
-    row = spark.sql(f"describe detail delta.`{path}`").first()
-    assert row is not None  # describe detail answers with one row
-    return str(row["id"])
-
-
-
+    return str(delta.only_row(DeltaTable.forPath(spark, path).detail())["id"])

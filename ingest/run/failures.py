@@ -10,7 +10,7 @@ from ingest.lake import Lake
 _STORAGE = re.compile(
     r"No space left on device|Read-only file system|Disk quota exceeded|Permission denied|"
     r"File too large|Mkdirs failed|failed to create",
-    re.I,
+    re.IGNORECASE,
 )
 _CHANGED = re.compile(
     r"\[(DELTA_(METADATA_CHANGED|SCHEMA_CHANGED\w*|PROTOCOL_CHANGED|FAILED_TO_MERGE_FIELDS|"
@@ -33,11 +33,13 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
         )
     if found := _CHANGED.search(text):
         return TableChanged(
-            f"{stream}: its table was changed under us ({found[1]}): restore it, then run again; see {log}"
+            f"{stream}: its table was changed under us ({found[1]}): "
+            f"restore it, then run again; see {log}"
         )
     if _CONFLICT.search(text):
         return TransientError(
-            f"{stream}: another writer committed to its table; run again, and let only one process write it"
+            f"{stream}: another writer committed to its table; run again, "
+            "and let only one process write it"
         )
     first = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
     return TerminalError(f"{stream}: {first.strip()[:400]}; see {log}")

@@ -26,7 +26,9 @@ class StreamLock:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             file = self._path.open("a+", encoding="utf-8")
         except OSError as error:
-            raise StorageFailed(f"{self._path}: {error.strerror}; the lake must be writable") from error
+            raise StorageFailed(
+                f"{self._path}: {error.strerror}; the lake must be writable"
+            ) from error
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -7,7 +7,6 @@ without Spark; the batches themselves become rows, written together now and then
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -80,7 +79,7 @@ def save_totals(lake: Lake, totals: Totals) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
     new.write_text(json.dumps(asdict(totals)) + "\n", "utf-8")
-    os.replace(new, path)
+    new.replace(path)
 
 
 @dataclass(slots=True)
@@ -113,8 +112,6 @@ class ProgressLog:
         if not rows:
             return
         path = self.lake.ops("stream_progress")
-        delta.create_retried(
-            lambda: self.spark.sql(f"create table if not exists delta.`{path}` ({_DDL}) using delta")
-        )
+        delta.ensure_table(self.spark, path, _DDL)
         frame = self.spark.createDataFrame(rows, _DDL).coalesce(1)
         frame.write.format("delta").mode("append").save(path)

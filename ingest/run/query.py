@@ -61,7 +61,7 @@ class StreamQuery:
         self._first_batch = True
         self._landed_files: dict[int, list[str]] = {}
         self.error: HeadwaterError | None = None
-        self._query: StreamingQuery | None = None
+        self._running: StreamingQuery | None = None
         _make_tables(spark, lake, stream)
         identity = identity_of(spark, lake, stream)
         schema = StreamSchema(spark, lake, stream, identity.application)
@@ -102,21 +102,26 @@ class StreamQuery:
             .foreachBatch(self._batch)
         )
         if trigger is Trigger.AVAILABLE_NOW:
-            self._query = writer.trigger(availableNow=True).start()
+            self._running = writer.trigger(availableNow=True).start()
         else:
-            self._query = writer.trigger(processingTime="200 milliseconds").start()
+            self._running = writer.trigger(processingTime="200 milliseconds").start()
         self._save(state="running", error=None)
+
+    @property
+    def _query(self) -> StreamingQuery:
+        if self._running is None:
+            raise RuntimeError(f"{self.stream.name} has not been started")
+        return self._running
 
     @property
     def is_active(self) -> bool:
         """Whether the query runs."""
-        return self._query is not None and self._query.isActive
+        return self._running is not None and self._running.isActive
 
     def wait(self) -> None:
         """Until the query has ended; what went wrong is in `error`."""
         from pyspark.errors import PySparkException
 
-        assert self._query is not None
         try:
             self._query.awaitTermination()
         except PySparkException as error:
@@ -128,7 +133,6 @@ class StreamQuery:
 
     def stop(self, patience: float = 60.0) -> None:
         """Stop after the batch at work, waiting for it at most `patience` seconds."""
-        assert self._query is not None
         until = time.monotonic() + patience
         while self._query.isActive and self._is_busy() and time.monotonic() < until:
             time.sleep(0.05)
@@ -143,16 +147,23 @@ class StreamQuery:
         commits = self._lake.checkpoint(self.stream.table) / "commits"
         for batch in [one for one in self._landed_files if (commits / str(one)).exists()]:
             for path in self._landed_files.pop(batch):
-                _cleaned(path, source.clean_source, settings.located(source.path), source.move_destination)
+                _cleaned(
+                    path,
+                    source.clean_source,
+                    settings.located(source.path),
+                    source.move_destination,
+                )
 
     def _is_busy(self) -> bool:
-        assert self._query is not None
         status = self._query.status
         return bool(status["isTriggerActive"]) and bool(status["isDataAvailable"])
 
     def _batch(self, files: DataFrame, batch: int) -> None:
         try:
-            paths = [row.path for row in files.where(files.status == NEW).orderBy("modified_at", "path").collect()]
+            paths = [
+                row.path
+                for row in files.where(files.status == NEW).orderBy("modified_at", "path").collect()
+            ]
             if paths:
                 self._land(paths, batch)
             self._first_batch = False

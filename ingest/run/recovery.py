@@ -73,7 +73,9 @@ def _landed_files(
     for name in (stream.table, stream.quarantine_table):
         path = lake.bronze(name)
         if lake.is_table(path):
-            rows = spark.read.format("delta").load(path).groupBy("_source").agg({"_batch_id": "max"})
+            rows = (
+                spark.read.format("delta").load(path).groupBy("_source").agg({"_batch_id": "max"})
+            )
             for source, batch in rows.collect():
                 newest_of[source] = max(batch, newest_of.get(source, -1))
     newest = max(newest_of.values(), default=-1)

@@ -42,9 +42,7 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
     """Land everything that is new, then stop. Returns what went wrong, a stream each."""
     with owned(lake, streams) as (spark, stopping):
         progress = ProgressLog(spark, lake)
-        queries, errors = _started(
-            spark, lake, streams, progress, Trigger.AVAILABLE_NOW
-        )
+        queries, errors = _started(spark, lake, streams, progress, Trigger.AVAILABLE_NOW)
         for query in queries:
             while query.is_active and not stopping.wait(0.1):
                 pass
@@ -68,7 +66,7 @@ def stream(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
         while not stopping.wait(_LOOK_EVERY) and any(query.is_active for query in queries):
             for query in queries:
                 if query.is_active:
-                    _guarded(query, errors, lake)
+                    _guarded(query, errors)
                 elif query.error:
                     query.wait()
             if time.monotonic() - written > _WRITE_EVERY:
@@ -81,7 +79,7 @@ def stream(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
         return errors + [query.error for query in queries if query.error]
 
 
-def _guarded(query: StreamQuery, errors: list[HeadwaterError], lake: Lake) -> None:
+def _guarded(query: StreamQuery, errors: list[HeadwaterError]) -> None:
     """A look at one stream's folder; trouble there stops that stream only."""
     try:
         query.discover()
@@ -116,9 +114,7 @@ def _started(
 
 
 @contextlib.contextmanager
-def owned(
-    lake: Lake, streams: Sequence[Stream]
-) -> Iterator[tuple[SparkSession, threading.Event]]:
+def owned(lake: Lake, streams: Sequence[Stream]) -> Iterator[tuple[SparkSession, threading.Event]]:
     """A session that owns the streams, and the event that asks to stop."""
     for one in streams:
         check_folder(one.files, f"{one.declared_in}: {one.name}")
@@ -136,7 +132,7 @@ def owned(
 def _signals(stop: Callable[[], None]) -> Iterator[None]:
     """Ctrl-C and SIGTERM ask to stop. PySpark's own handler would cancel the batch at work."""
 
-    def handle(number: int, frame: FrameType | None) -> None:
+    def handle(_number: int, _frame: FrameType | None) -> None:
         log.info("stopping after the batch at work")
         stop()
 

@@ -49,7 +49,9 @@ class Conversion:
         if isinstance(kind, T.StructType):
             return T.StructType(
                 [
-                    T.StructField(member.name, self.extracted(member.dataType, (*path, member.name)))
+                    T.StructField(
+                        member.name, self.extracted(member.dataType, (*path, member.name))
+                    )
                     for member in kind.fields
                 ]
             )
@@ -101,9 +103,7 @@ class Conversion:
             return [f"abs({source}) > {_EXACT_IN_DOUBLE}D"]
         return []
 
-    def _misfits_inside(
-        self, kind: T.ArrayType | T.MapType, source: str, path: Path
-    ) -> list[str]:
+    def _misfits_inside(self, kind: T.ArrayType | T.MapType, source: str, path: Path) -> list[str]:
         name = f"m{len(path)}"
         if isinstance(kind, T.ArrayType):
             inner = self.misfits(kind.elementType, name, (*path, ELEMENT))
@@ -116,20 +116,24 @@ class Conversion:
         either = " or ".join(f"coalesce({condition}, false)" for condition in inner)
         return [f"exists({values}, {name} -> {either})"]
 
-    def looked_at(self, kind: T.DataType, path: Path = ()) -> T.DataType | None:
-        """The part of `kind` whose values decide about misfits; None where nothing does."""
+    def looked_at(self, schema: T.StructType) -> T.StructType:
+        """The part of `schema` whose values decide about misfits."""
+        part = self._looked_at(schema, ())
+        return part if isinstance(part, T.StructType) else T.StructType()
+
+    def _looked_at(self, kind: T.DataType, path: Path) -> T.DataType | None:
         if isinstance(kind, T.StructType):
             members = [
                 T.StructField(member.name, part)
                 for member in kind.fields
-                if (part := self.looked_at(member.dataType, (*path, member.name)))
+                if (part := self._looked_at(member.dataType, (*path, member.name)))
             ]
             return T.StructType(members) if members else None
         if isinstance(kind, T.ArrayType):
-            element = self.looked_at(kind.elementType, (*path, ELEMENT))
+            element = self._looked_at(kind.elementType, (*path, ELEMENT))
             return T.ArrayType(element) if element else None
         if isinstance(kind, T.MapType):
-            value = self.looked_at(kind.valueType, (*path, VALUE))
+            value = self._looked_at(kind.valueType, (*path, VALUE))
             return T.MapType(kind.keyType, value) if value else None
         return kind if self.route(kind, path) is not Route.STRAIGHT else None
 
@@ -180,9 +184,7 @@ def union(left: T.StructType, right: T.StructType) -> T.StructType:
         if mine is None:
             members[member.name] = member
         elif isinstance(mine.dataType, T.StructType) and isinstance(member.dataType, T.StructType):
-            members[member.name] = T.StructField(
-                member.name, union(mine.dataType, member.dataType)
-            )
+            members[member.name] = T.StructField(member.name, union(mine.dataType, member.dataType))
     return T.StructType(list(members.values()))
 
 

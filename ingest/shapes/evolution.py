@@ -23,11 +23,11 @@ from ingest.shapes.shape import (
 MAP_FROM_KEYS = 100
 # Names that are data at first sight: numbers, UUIDs, long hexadecimals, ISO dates.
 _DATA_KEY = re.compile(
-    r"\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=.*\d)[0-9a-f]{12,}|\d{4}-\d\d(-\d\d.*)?", re.I
+    r"\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=.*\d)[0-9a-f]{12,}|\d{4}-\d\d(-\d\d.*)?",
+    re.IGNORECASE,
 )
 # Delta refuses these in column names unless columns are mapped (Delta protocol, "Column Mapping").
 _REFUSED_NAME = re.compile(r"[ ,;{}()\n\t=]|^$")
-
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +184,11 @@ def inferred(seen: Shape, infer_types: bool) -> T.DataType | None:
     if kinds == {ARRAY}:
         element = inferred(seen.element, infer_types) if seen.element else None
         return T.ArrayType(element) if element else None
-    if not infer_types or kinds & {OBJECT, ARRAY}:
-        return T.StringType()
+    return _inferred_scalar(kinds) if infer_types else T.StringType()
+
+
+def _inferred_scalar(kinds: frozenset[str]) -> T.DataType:
+    """The narrowest type that holds all of these kinds; text where they disagree."""
     if kinds == {BOOLEAN}:
         return T.BooleanType()
     if kinds == {BIGINT}:
@@ -234,5 +237,3 @@ def leaves(kind: T.DataType) -> int:
     if isinstance(kind, T.MapType):
         return leaves(kind.keyType) + leaves(kind.valueType)
     return 1
-
-

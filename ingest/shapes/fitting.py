@@ -58,9 +58,7 @@ def fit(schema: T.StructType, shape: Shape, *, overflow_matters: bool) -> Fit:
     `overflow_matters`: a field without a column has to be rescued (otherwise it is ignored).
     """
     routes: dict[Path, Route] = {}
-    clean = shape.values == {OBJECT} and _fits_struct(
-        schema, shape, (), routes, overflow_matters
-    )
+    clean = shape.values == {OBJECT} and _fits_struct(schema, shape, (), routes, overflow_matters)
     return Fit(clean, routes)
 
 
@@ -112,19 +110,19 @@ def _fits_scalar(kind: T.DataType, seen: str, path: Path, routes: dict[Path, Rou
     if seen in (OBJECT, ARRAY, "VARIANT", DOUBLE):
         # A number with an exponent, or too long for a decimal, has to be read exactly first.
         return False
-    if isinstance(kind, T.StringType):
-        return True
+    needed = Route.STRAIGHT
     if isinstance(kind, T.LongType):
-        return seen == BIGINT
-    if isinstance(kind, T.BooleanType):
-        return seen == BOOLEAN
-    if isinstance(kind, T.DoubleType):
-        if not is_number(seen):
-            return False
+        fits = seen == BIGINT
+    elif isinstance(kind, T.BooleanType):
+        fits = seen == BOOLEAN
+    elif isinstance(kind, T.DoubleType):
+        fits = is_number(seen)
         needed = {DECIMAL: Route.STRAIGHT, BIGINT: Route.RANGED}.get(seen, Route.TEXT)
+    elif isinstance(kind, T.StringType):
+        fits = True
     else:
-        if seen not in (STRING, BOOLEAN, BIGINT) and not seen.startswith(DECIMAL):
-            return False
+        fits = seen in (STRING, BOOLEAN, BIGINT) or seen.startswith(DECIMAL)
         needed = Route.TEXT
-    routes[path] = max(needed, routes.get(path, Route.STRAIGHT))
-    return True
+    if fits and needed:
+        routes[path] = max(needed, routes.get(path, Route.STRAIGHT))
+    return fits

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T
 
@@ -14,7 +13,7 @@ from ingest.lake import Lake
 from ingest.shapes.conversion import quoted, text_literal
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 # The registry of tables that ingest made: dbt reads it to know which exist.
 REGISTRY_DDL = "table_name string, stream string, kind string, created_at timestamp"
@@ -26,7 +25,11 @@ def create_table(
     """Make an empty Delta table at `path` unless there is one."""
     columns = ", ".join(
         f"{quoted(member.name)} {member.dataType.simpleString()}"
-        + (f" comment {text_literal(str(comment))}" if (comment := member.metadata.get("comment")) else "")
+        + (
+            f" comment {text_literal(str(comment))}"
+            if (comment := member.metadata.get("comment"))
+            else ""
+        )
         for member in schema.fields
     )
     layout = f" cluster by ({', '.join(map(quoted, cluster_by))})" if cluster_by else ""
@@ -54,18 +57,18 @@ def append_once(
 def register(spark: SparkSession, lake: Lake, table: str, stream: str, kind: str) -> None:
     """List a table of bronze in `ops.stream_tables`, once."""
     path = lake.ops("stream_tables")
-    create_retried(lambda: spark.sql(f"create table if not exists delta.`{path}` ({REGISTRY_DDL}) using delta"))
+    ensure_table(spark, path, REGISTRY_DDL)
     registry = spark.read.format("delta").load(path)
     if registry.where(registry.table_name == table).isEmpty():
         row = (table, stream, kind, datetime.now(UTC))
         spark.createDataFrame([row], REGISTRY_DDL).write.format("delta").mode("append").save(path)
 
 
-def create_retried(create: Callable[[], Any], tries: int = 5) -> None:
-    """Run a `create table if not exists` that two processes may do at once."""
+def ensure_table(spark: SparkSession, path: str, ddl: str, tries: int = 5) -> None:
+    """Make an empty Delta table unless there is one; two processes may try at once."""
     for attempt in range(tries):
         try:
-            create()
+            spark.sql(f"create table if not exists delta.`{path}` ({ddl}) using delta")
             return
         except Exception as error:
             if attempt == tries - 1 or "Concurrent" not in f"{type(error).__name__} {error}":
@@ -93,3 +96,11 @@ def code_version() -> str:
         return version("headwater")
     except PackageNotFoundError:
         return "unknown"
+
+
+def only_row(rows: DataFrame) -> Row:
+    """The row of a query that always has one, such as an aggregate without groups."""
+    row = rows.first()
+    if row is None:
+        raise RuntimeError("a query that always has a row has none")
+    return row
