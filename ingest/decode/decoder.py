@@ -7,18 +7,18 @@ bytes and looked at again, carefully, in a second, small pass.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import unquote
 
 from pyspark.sql import functions as F
 
 from ingest.shapes.conversion import text_literal
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
 # Columns of examined rows beside whatever the format carries along.
 SOURCE, HASH, HELD, IDS = "_source", "_hash", "_held", "_ids"
@@ -60,6 +60,15 @@ class Decoder(Protocol):
         ...
 
 
+# Characters that a URI leaves as they are (RFC 3986, "pchar" and "/").
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9/._~!$&'()*,;=:@-]*")
+
+
+def files(spark: SparkSession) -> DataFrameReader:
+    """A reader that takes paths as they are: brackets and stars in a name are no pattern."""
+    return spark.read.option("__globPaths__", "false")
+
+
 def source_column(paths: Sequence[str]) -> Column:
     """The path of the file that a row was read from, as it was listed.
 
@@ -67,7 +76,7 @@ def source_column(paths: Sequence[str]) -> Column:
     """
     path = F.col("_metadata.file_path")
     local = F.regexp_replace(path, "^file:(//)?(?=/)", "")
-    plain = all(unquote(one) == one and one.isascii() and " " not in one for one in paths)
+    plain = all(_PLAIN_PATH.fullmatch(one) for one in paths)
     return (local if plain else F.url_decode(F.replace(local, F.lit("+"), F.lit("%2B")))).alias(
         SOURCE
     )

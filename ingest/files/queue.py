@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from delta import DeltaTable
+
 from ingest.declarations.stream import FileSource
 from ingest.files.listing import FoundFile
 
@@ -30,7 +32,8 @@ class FileQueue:
     def __init__(self, spark: SparkSession, path: str) -> None:
         self._spark = spark
         self.path = path
-        spark.sql(f"create table if not exists delta.`{path}` ({SCHEMA}) using delta")
+        if not DeltaTable.isDeltaTable(spark, path):
+            spark.sql(f"create table if not exists delta.`{path}` ({SCHEMA}) using delta")
         rows = (
             spark.read.format("delta")
             .load(path)

@@ -209,8 +209,6 @@ def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:
         delta.create_table(spark, bronze, full, ("_event_date", "_event_type"))
     if not lake.is_table(quarantine):
         delta.create_table(spark, quarantine, columns.QUARANTINE)
-    delta.register(spark, lake, stream.table, stream.name, "bronze")
-    delta.register(spark, lake, stream.quarantine_table, stream.name, "quarantine")
 
 
 def _cleaned(path: str, how: CleanSource, root: str, destination: str | None) -> None:

@@ -22,6 +22,7 @@ from ingest.run.lock import StreamLock
 from ingest.run.progress import ProgressLog
 from ingest.run.query import StreamQuery, Trigger
 from ingest.session import session
+from ingest.tables import delta
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -97,6 +98,7 @@ def _started(
     progress: ProgressLog,
     trigger: Trigger,
 ) -> tuple[list[StreamQuery], list[HeadwaterError]]:
+    """Start each stream; one that cannot is an error of its own."""
     queries: list[StreamQuery] = []
     errors: list[HeadwaterError] = []
     for one in streams:
@@ -110,6 +112,14 @@ def _started(
         except Exception as error:  # Spark's, while tables are made: this stream's alone
             log.debug("%s", one.name, exc_info=True)
             errors.append(explained(error, one.name, lake))
+    # After the tables are made and before anybody can miss them: dbt registers what is listed.
+    started = [query.stream for query in queries]
+    delta.register(
+        spark,
+        lake,
+        [(one.table, one.name, "bronze") for one in started]
+        + [(one.quarantine_table, one.name, "quarantine") for one in started],
+    )
     return queries, errors
 
 

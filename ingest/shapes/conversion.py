@@ -140,24 +140,48 @@ class Conversion:
 
 def cast_exactly(kind: T.DataType, text: str) -> str:
     """SQL that casts `text` to `kind`, or gives null where a number would be rounded."""
-    name = kind.simpleString()
-    cast = f"try_cast({text} as {name})"
+    cast = f"try_cast({text} as {kind.simpleString()})"
     if isinstance(kind, T.StringType):
         return text
-    if isinstance(kind, T.DoubleType):
-        wide = f"try_cast({text} as decimal(38,19))"
-        same = f"(cast({cast} as string) = {text} or try_cast({cast} as decimal(38,19)) = {wide})"
-        return f"if(abs({cast}) < double('Infinity') and {same}, {cast}, null)"
-    if isinstance(kind, T.FloatType):
-        return f"if(abs({cast}) < float('Infinity'), {cast}, null)"
+    if isinstance(kind, T.DoubleType | T.FloatType):
+        return f"if({_is_same_float(kind, text, cast)}, {cast}, null)"
     if isinstance(kind, T.DecimalType):
-        digits = kind.precision - kind.scale
-        if digits > 28:
-            fraction = rf"^[^.eE]*([.][0-9]{{0,{kind.scale}}}0*)?$"
-            return f"if({text} rlike {text_literal(fraction)}, {cast}, null)"
-        wide = f"try_cast({text} as decimal(38,{38 - digits}))"
-        return f"if({cast} = {wide}, {cast}, null)"
+        return f"if({_is_same_decimal(kind, text, cast)}, {cast}, null)"
     return cast
+
+
+def _is_same_float(kind: T.DoubleType | T.FloatType, text: str, cast: str) -> str:
+    """SQL: the float shows the digits of the text again, so none was rounded away.
+
+    Decimals compare only texts that they hold whole, or both sides would be rounded alike.
+    """
+    # So many digits come back from a float unchanged (DBL_DIG and FLT_DIG of IEEE 754).
+    digits, exponent = (15, "[0-9]{1,2}") if isinstance(kind, T.DoubleType) else (6, "[12]?[0-9]")
+    shown = f"cast({cast} as string)"
+    return (
+        f"(abs({cast}) < double('Infinity') and ({shown} = {text}"
+        f" or ({_matches(text, '[0-9]{1,19}([.][0-9]{0,19}0*)?')} and {_equal(text, shown, 19)})"
+        f" or ({_matches(text, '0?[.][0-9]{1,38}0*')} and {_equal(text, shown, 38)})"
+        f" or {_matches(text, f'[0-9]([.][0-9]{{0,{digits - 1}}})?[eE][-+]?{exponent}')}))"
+    )
+
+
+def _is_same_decimal(kind: T.DecimalType, text: str, cast: str) -> str:
+    """SQL: the decimal's scale holds every digit of the text that is not a trailing zero."""
+    fraction = f"[0-9]*([.][0-9]{{0,{kind.scale}}}0*)?"
+    # A double with an exponent shows at most this many digits that a decimal can compare.
+    exponent = "[0-9]+([.][0-9]{1,10})?[eE][+]?[0-9]{1,2}"
+    scale = 38 - (kind.precision - kind.scale)
+    held = f"({_matches(text, exponent)} and {_equal(text, cast, scale)})" if scale >= 10 else "false"
+    return f"({_matches(text, fraction)} or {held})"
+
+
+def _matches(text: str, number: str) -> str:
+    return f"{text} rlike {text_literal(rf'^\s*[-+]?{number}\s*$')}"
+
+
+def _equal(text: str, other: str, scale: int) -> str:
+    return f"try_cast({text} as decimal(38,{scale})) = try_cast({other} as decimal(38,{scale}))"
 
 
 def restricted(kind: T.StructType, paths: tuple[Path, ...]) -> T.StructType:

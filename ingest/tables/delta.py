@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -54,14 +55,19 @@ def append_once(
     )
 
 
-def register(spark: SparkSession, lake: Lake, table: str, stream: str, kind: str) -> None:
-    """List a table of bronze in `ops.stream_tables`, once."""
+def register(spark: SparkSession, lake: Lake, tables: Sequence[tuple[str, str, str]]) -> None:
+    """List tables of bronze, as (table, stream, kind), in `ops.stream_tables`, each once."""
     path = lake.ops("stream_tables")
-    ensure_table(spark, path, REGISTRY_DDL)
-    registry = spark.read.format("delta").load(path)
-    if registry.where(registry.table_name == table).isEmpty():
-        row = (table, stream, kind, datetime.now(UTC))
-        spark.createDataFrame([row], REGISTRY_DDL).write.format("delta").mode("append").save(path)
+    if not lake.is_table(path):
+        ensure_table(spark, path, REGISTRY_DDL)
+    listed = {
+        row[0] for row in spark.read.format("delta").load(path).select("table_name").collect()
+    }
+    now = datetime.now(UTC)
+    rows = [(*table, now) for table in tables if table[0] not in listed]
+    if rows:
+        frame = spark.createDataFrame(rows, REGISTRY_DDL).coalesce(1)
+        frame.write.format("delta").mode("append").save(path)
 
 
 def ensure_table(spark: SparkSession, path: str, ddl: str, tries: int = 5) -> None:
