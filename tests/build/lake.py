@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -125,15 +126,8 @@ def land(
     """Append `records` to `bronze.<table>` of any lake."""
     schema = BRONZE[table]
     names = [field.name for field in spark.createDataFrame([], schema).schema]
-    rows = [
-        tuple(
-            {"_batch_id": batch, "_ingested_at": NOON, "_source": "a test"}.get(
-                name, record.get(name)
-            )
-            for name in names
-        )
-        for record in records
-    ]
+    ours = {"_batch_id": batch, "_ingested_at": NOON, "_source": "a test"}
+    rows = [tuple({**record, **ours}.get(name) for name in names) for record in records]
     folder = lake / "bronze" / table
     is_new = not (folder / "_delta_log").is_dir()
     spark.createDataFrame(rows, schema).coalesce(1).write.format("delta").mode("append").option(
@@ -158,12 +152,15 @@ def change(sequence: int, operation: str | None = "U", **columns: Any) -> Record
     }
 
 
-def order(order_id: int, sequence: int, operation: str | None = "U", **columns: Any) -> Record:
-    """A change of an order."""
+def order(
+    order_id: int, sequence: int, operation: str | None = "U", amount: int = 0, **columns: Any
+) -> Record:
+    """A change of an order; `amount` is whole euros."""
     defaults = {
         "customer_id": order_id % 5,
         "vehicle_id": order_id % 7,
         "status": "placed",
+        "amount": Decimal(amount),
         "placed_at": NOON + dt.timedelta(days=order_id % 3),
     }
     return change(sequence, operation, **({"order_id": order_id} | defaults | columns))
