@@ -1,0 +1,113 @@
+"""The reference pages say what the code does: every key, column and code, and no other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from ingest import catalog, errors
+from ingest.declarations.reading import json_schema
+from ingest.tables.columns import INGEST, QUARANTINE
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+DECLARATION = (REFERENCE / "declaration.md").read_text(encoding="utf-8")
+COLUMNS = (REFERENCE / "bronze-columns.md").read_text(encoding="utf-8")
+ERRORS = (REFERENCE / "errors.md").read_text(encoding="utf-8")
+
+
+def keys(schema: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every key that a declaration may have, by its path."""
+    for name, one in schema["properties"].items():
+        yield above + name, one
+        if "properties" in one:
+            yield from keys(one, f"{above}{name}.")
+
+
+def sections(text: str) -> dict[str, str]:
+    """Text below each heading that is a key between backticks."""
+    parts = re.split(r"^### `([\w.]+)`\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def section(text: str, heading: str) -> str:
+    """Text below a heading, up to the next of its level."""
+    return text.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def first_cells(text: str) -> set[str]:
+    """What stands between backticks at the beginning of a table's rows."""
+    return set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+
+
+def codes(parent: type[errors.HeadwaterError]) -> Iterator[tuple[str, int]]:
+    """Code and exit code of an error and all that are made from it."""
+    yield parent.code, parent.exit_code
+    for child in parent.__subclasses__():
+        yield from codes(child)
+
+
+def test_every_key_of_a_declaration_is_documented_and_no_other() -> None:
+    assert set(sections(DECLARATION)) == {name for name, _ in keys(json_schema())}
+
+
+def test_every_choice_of_a_key_is_documented() -> None:
+    told = sections(DECLARATION)
+    missing = [
+        f"{name}: {value}"
+        for name, one in keys(json_schema())
+        for value in one.get("enum", ())
+        if f"`{value}`" not in told[name]
+    ]
+    assert not missing
+
+
+def test_every_key_that_is_not_required_has_its_default_documented() -> None:
+    schema = json_schema()
+    silent = {"dated_folders", "csv", "move_destination", "sequence_by", "apply_as_deletes"}
+    silent |= {"event_type", "event_time", "dated_folders.format", "dated_folders.open_for"}
+    optional = {name for name, _ in keys(schema)} - set(schema["required"]) - silent
+    told = sections(DECLARATION)
+    assert [name for name in sorted(optional) if "Default: " not in told[name]] == []
+
+
+@pytest.mark.parametrize("text", re.findall(r"```yaml\n(.*?)```", DECLARATION, re.DOTALL))
+def test_examples_of_declarations_are_valid(text: str) -> None:
+    written = yaml.safe_load(text)
+    if "sources" in written:
+        declared = written["sources"][0]["tables"][0]["config"]["meta"]["ingest"]
+    else:
+        declared = {"from": "files", "path": "a", "format": "json", **written}
+    assert [each.message for each in Draft202012Validator(json_schema()).iter_errors(declared)] == []
+
+
+def test_every_column_that_ingest_adds_is_documented_with_its_type() -> None:
+    rows = re.findall(r"^\| `(_\w+)` \| (\S+) \|", COLUMNS, re.MULTILINE)
+    added = {**{one.name: one for one in INGEST}, **{one.name: one for one in QUARANTINE}}
+    assert dict(rows) == {name: one.dataType.simpleString() for name, one in added.items()}
+
+
+def test_every_error_code_is_documented_under_its_exit_code() -> None:
+    known = set(codes(errors.HeadwaterError))
+    assert (catalog.CatalogHeld.code, 1) in known
+    for exit_code in (1, 2):
+        documented = first_cells(section(ERRORS, f"Codes with exit code {exit_code}"))
+        assert documented == {code for code, ends in known if ends == exit_code}
+
+
+def test_every_reason_for_quarantine_is_documented() -> None:
+    found: set[str] = set()
+    for path in (ROOT / "ingest").rglob("*.py"):
+        found |= set(
+            re.findall(
+                r"""["']((?:MALFORMED|TOO|INVALID|NOT_AN|DUPLICATE|NULL|FILE)_[A-Z0-9]+)["']""",
+                path.read_text(encoding="utf-8"),
+            )
+        )
+    assert first_cells(section(ERRORS, "Reasons for quarantine")) == found
