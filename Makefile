@@ -21,8 +21,11 @@ lint: ## ruff, mypy and sqlfluff
 	@$(RUN) mypy
 	@$(RUN) .venv-sqllint/bin/sqlfluff lint models tests/dbt
 
-docs: ## Write the docs page, with lineage from stream to gold: target/static_index.html
+docs: ## Write the docs page, with lineage from stream to gold, and open it
 	@$(RUN) dbt docs generate --static
+	@page="$(CURDIR)/target/static_index.html"; echo "Docs page: $$page"; [ -t 1 ] || exit 0; \
+	if [ "$$(uname)" = Darwin ]; then open "$$page"; \
+	elif [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open "$$page"; fi
 
 bench: ## Measure speed beside plain Spark
 	@$(RUN) python -m bench
