@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.decoder import HASH, SOURCE, source_column
+from ingest.files.headers import reader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,11 +27,15 @@ def with_positions(spark: SparkSession, rejects: DataFrame, stream: Stream) -> D
     paths = [row[0] for row in rejects.select(SOURCE).distinct().collect()]
     if not paths:
         return rejects.withColumn("_position", F.lit(None).cast("bigint"))
-    lines = spark.read.text(paths).select(
-        source_column(paths),
-        F.col("_metadata.file_block_start").alias("_block"),
-        F.monotonically_increasing_id().alias("_order"),
-        F.xxhash64("value").alias(HASH),
+    lines = (
+        reader(spark)
+        .text(paths)
+        .select(
+            source_column(paths),
+            F.col("_metadata.file_block_start").alias("_block"),
+            F.monotonically_increasing_id().alias("_order"),
+            F.xxhash64("value").alias(HASH),
+        )
     )
     in_file = Window.partitionBy(SOURCE).orderBy("_block", "_order")
     numbered = lines.withColumn("_position", F.row_number().over(in_file).cast("bigint"))

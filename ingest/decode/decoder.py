@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from ingest.shapes.conversion import text_literal
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql import Column, DataFrame
 
 # Columns of examined rows beside whatever the format carries along.
 SOURCE, HASH, HELD, IDS = "_source", "_hash", "_held", "_ids"
@@ -62,11 +62,6 @@ class Decoder(Protocol):
 
 # Characters that a URI leaves as they are (RFC 3986, "pchar" and "/").
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._~!$&'()*,;=:@-]*")
-
-
-def files(spark: SparkSession) -> DataFrameReader:
-    """A reader that takes paths as they are: brackets and stars in a name are no pattern."""
-    return spark.read.option("__globPaths__", "false")
 
 
 def source_column(paths: Sequence[str]) -> Column:

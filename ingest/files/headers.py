@@ -14,7 +14,7 @@ from ingest.errors import SourceUnreadable
 from ingest.files.listing import opened
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession, types
+    from pyspark.sql import DataFrameReader, SparkSession, types
 
 _CHUNK = 1 << 22
 
@@ -25,6 +25,20 @@ class CsvHeader:
 
     line: str
     names: tuple[str, ...]
+
+
+def reader(spark: SparkSession) -> DataFrameReader:
+    """A reader that takes files as they are named, and as they are.
+
+    Brackets and stars in a name are no pattern. On a local disk, Hadoop looks for a checksum
+    beside each file, which no producer writes and whose name cannot hold a colon (as times of
+    day do); the plain file system has to be asked for past the cache of file systems.
+    """
+    return (
+        spark.read.option("__globPaths__", "false")
+        .option("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
+        .option("fs.file.impl.disable.cache", "true")
+    )
 
 
 def csv_header(path: str, options: CsvOptions) -> CsvHeader:
@@ -49,7 +63,7 @@ def csv_header(path: str, options: CsvOptions) -> CsvHeader:
 def parquet_columns(spark: SparkSession, path: str) -> types.StructType:
     """The columns of a Parquet file, as Spark reads them. Raises SourceUnreadable."""
     why_unreadable(path, Format.PARQUET, footer_only=True)
-    return spark.read.parquet(path).schema
+    return reader(spark).parquet(path).schema
 
 
 def why_unreadable(path: str, file_format: Format, *, footer_only: bool = False) -> None:

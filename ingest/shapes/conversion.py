@@ -172,12 +172,14 @@ def _is_same_decimal(kind: T.DecimalType, text: str, cast: str) -> str:
     # A double with an exponent shows at most this many digits that a decimal can compare.
     exponent = "[0-9]+([.][0-9]{1,10})?[eE][+]?[0-9]{1,2}"
     scale = 38 - (kind.precision - kind.scale)
-    held = f"({_matches(text, exponent)} and {_equal(text, cast, scale)})" if scale >= 10 else "false"
+    held = (
+        f"({_matches(text, exponent)} and {_equal(text, cast, scale)})" if scale >= 10 else "false"
+    )
     return f"({_matches(text, fraction)} or {held})"
 
 
 def _matches(text: str, number: str) -> str:
-    return f"{text} rlike {text_literal(rf'^\s*[-+]?{number}\s*$')}"
+    return f"{text} rlike {text_literal('^[ ]*[-+]?' + number + '[ ]*$')}"
 
 
 def _equal(text: str, other: str, scale: int) -> str:
