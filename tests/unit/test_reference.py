@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
 
 from ingest import catalog, errors
 from ingest.declarations.reading import json_schema
@@ -84,7 +86,21 @@ def test_examples_of_declarations_are_valid(text: str) -> None:
         declared = written["sources"][0]["tables"][0]["config"]["meta"]["ingest"]
     else:
         declared = {"from": "files", "path": "a", "format": "json", **written}
-    assert [each.message for each in Draft202012Validator(json_schema()).iter_errors(declared)] == []
+    assert [
+        each.message for each in Draft202012Validator(json_schema()).iter_errors(declared)
+    ] == []
+
+
+def test_the_schema_for_editors_finds_a_wrong_key_in_a_source_file() -> None:
+    text = re.findall(r"```json\n(.*?)```", DECLARATION, re.DOTALL)[0]
+    inner = json.loads(text.replace("../ingest/declarations/schema.json", "urn:ingest"))
+    resource = Resource.from_contents(json_schema())
+    editor = Draft202012Validator(inner, registry=Registry().with_resource("urn:ingest", resource))
+    for path in sorted((ROOT / "models" / "bronze").glob("*.yml")):
+        written = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert editor.is_valid(written), path.name
+        written["sources"][0]["tables"][0]["config"]["meta"]["ingest"]["evenlope"] = "dms"
+        assert not editor.is_valid(written)
 
 
 def test_every_column_that_ingest_adds_is_documented_with_its_type() -> None:
