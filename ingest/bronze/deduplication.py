@@ -21,20 +21,23 @@ if TYPE_CHECKING:
 
 
 def deduplicated(
-    rows: DataFrame, bronze: DataFrame, ids: Sequence[tuple[str, ...]], since: datetime
+    rows: DataFrame, bronze: DataFrame | None, ids: Sequence[tuple[str, ...]], since: datetime
 ) -> DataFrame:
     """`rows` without those whose IDS came before, in `bronze` since `since` or in `rows`.
 
-    Rows that lack a part of the identity are kept: nothing tells them apart.
+    No `bronze`: it has no such columns yet, so nothing in it has an identity. Rows
+    that lack a part of the identity are kept: nothing tells them apart.
     """
     id_columns = [f"_id_{index}" for index in range(len(ids))]
     with_ids = rows.select("*", *(F.col(f"{IDS}.`{i}`").alias(c) for i, c in enumerate(id_columns)))
-    landed = bronze.where(F.col("_ingested_at") >= F.lit(since)).selectExpr(
-        *(f"{at('', path)} as {column}" for path, column in zip(ids, id_columns, strict=True))
-    )
     first = Window.partitionBy(*id_columns).orderBy(*id_columns)
     complete = " and ".join(f"{column} is not null" for column in id_columns)
     fresh = with_ids.withColumn("_rank", F.row_number().over(first)).where(
         f"_rank = 1 or not ({complete})"
+    )
+    if bronze is None:
+        return fresh.drop("_rank", *id_columns)
+    landed = bronze.where(F.col("_ingested_at") >= F.lit(since)).selectExpr(
+        *(f"{at('', path)} as {column}" for path, column in zip(ids, id_columns, strict=True))
     )
     return fresh.join(landed, id_columns, "left_anti").drop("_rank", *id_columns)

@@ -97,6 +97,7 @@ class Landing:
                 if not broken:
                     raise
                 unreadable |= broken
+                repeated = True
                 readable = [path for path in readable if path not in broken]
         self._quarantine_files(unreadable, first + 1, now, repeated)
         return Landed(batch_id=first, files=len(paths), quarantined=len(unreadable))
@@ -119,7 +120,10 @@ class Landing:
         rest = _NOTHING
         if counts["held"]:
             held = sorted({int(one) for one in counts["hashes"].split(",")})
-            rest = self._land_rest(decoder, held, first + 1, now, repeated)
+            try:
+                rest = self._land_rest(decoder, held, first + 1, now, repeated)
+            finally:
+                decoder.close()
         if unreadable:
             self._quarantine_files(unreadable, first + 1, now, repeated)
         failpoint("after_quarantine")
@@ -145,7 +149,7 @@ class Landing:
         )
         fresh = self._fresh(examined.where(f"not {HELD}"), now)
         rows = self._with_ingest_columns(decoder.typed(fresh), batch_id, now)
-        if repeated and self._is_landed(self.path, batch_id):
+        if repeated and self._is_appended(batch_id):
             # Delta would skip the write, and with it the look at the records.
             examined.write.format("noop").mode("overwrite").save()
             return {**seen.get, **self._counted(batch_id)}
@@ -160,7 +164,7 @@ class Landing:
         rest = decoder.rest(held)
         rejects = with_positions(self.spark, rest.rejects, self.stream).persist()
         try:
-            if repeated and self._is_landed(self.path, batch_id):
+            if repeated and self._is_appended(batch_id):
                 counts = self._counted(batch_id)
             else:
                 written = Observation()
@@ -193,12 +197,14 @@ class Landing:
         identity = self.stream.identity
         if not identity.deduplicate_within or not identity.event_id:
             return rows
-        bronze = self.spark.read.format("delta").load(self.path)
-        if any(type_at(bronze.schema, path) is None for path in identity.event_id):
-            bronze = bronze.limit(0).select(
-                "_ingested_at", *(F.lit(None).alias(path[0]) for path in identity.event_id)
-            )
-        return deduplicated(rows, bronze, identity.event_id, now - identity.deduplicate_within)
+        landed = self.spark.read.format("delta").load(self.path)
+        is_comparable = all(type_at(landed.schema, path) for path in identity.event_id)
+        return deduplicated(
+            rows,
+            landed if is_comparable else None,
+            identity.event_id,
+            now - identity.deduplicate_within,
+        )
 
     def _with_ingest_columns(self, rows: DataFrame, batch_id: int, now: datetime) -> DataFrame:
         identity, schema = self.stream.identity, self.schema.columns
@@ -271,6 +277,12 @@ class Landing:
     def _rows_of(self, path: str, batch_id: int) -> DataFrame:
         rows = self.spark.read.format("delta").load(path)
         return rows.where(rows._batch_id == batch_id)
+
+    def _is_appended(self, batch_id: int) -> bool:
+        """Whether bronze has this commit: of this application, or, once recovered, of another."""
+        return delta.has_appended(
+            self.spark, self.path, application=self.application, version=batch_id
+        ) or self._is_landed(self.path, batch_id)
 
     def _is_landed(self, path: str, batch_id: int) -> bool:
         return not self._rows_of(path, batch_id).isEmpty()

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.decoder import HASH, SOURCE, source_column
-from ingest.files.headers import reader
+from ingest.files.headers import as_patterns, reader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +29,7 @@ def with_positions(spark: SparkSession, rejects: DataFrame, stream: Stream) -> D
         return rejects.withColumn("_position", F.lit(None).cast("bigint"))
     lines = (
         reader(spark)
-        .text(paths)
+        .text(as_patterns(paths))
         .select(
             source_column(paths),
             F.col("_metadata.file_block_start").alias("_block"),

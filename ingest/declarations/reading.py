@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import difflib
 import json
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from functools import cache
 from importlib import resources
+from pathlib import PurePosixPath
 from typing import Any
 
 from ingest.declarations.datatypes import data_type
@@ -119,6 +121,8 @@ def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "meta.ingest.multi_line", f"has no meaning with format {declared['format']}"
     if (declared.get("clean_source") == "move") != ("move_destination" in declared):
         yield "meta.ingest.move_destination", "goes with clean_source: move, and only with it"
+    if "move_destination" in declared and _is_below(declared["move_destination"], declared["path"]):
+        yield "meta.ingest.move_destination", "lies in path: moved files would land again"
     if declared.get("apply_as_deletes") and not declared.get("sequence_by"):
         yield (
             "meta.ingest.sequence_by",
@@ -131,6 +135,10 @@ def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "meta.ingest.event_id", "must be given with deduplicate_within"
     if isinstance(size := declared.get("max_bytes_per_trigger"), str) and not _SIZE.match(size):
         yield "meta.ingest.max_bytes_per_trigger", f"{size!r} is not a size such as 512mb"
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return PurePosixPath(posixpath.normpath(path)).is_relative_to(posixpath.normpath(folder))
 
 
 def _stream(

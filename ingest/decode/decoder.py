@@ -59,6 +59,10 @@ class Decoder(Protocol):
         """The held records again, by hash."""
         ...
 
+    def close(self) -> None:
+        """The batch has landed: give back what was kept for it."""
+        ...
+
 
 # Characters that a URI leaves as they are (RFC 3986, "pchar" and "/").
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._~!$&'()*,;=:@-]*")

@@ -26,6 +26,7 @@ from ingest.decode.decoder import (
 from ingest.decode.exact_json import examined as examined_exactly
 from ingest.decode.exact_json import leftovers
 from ingest.decode.repository import StreamSchema
+from ingest.files.headers import as_patterns, reader
 from ingest.shapes.conversion import (
     Conversion,
     at,
@@ -36,7 +37,7 @@ from ingest.shapes.conversion import (
     union,
 )
 from ingest.shapes.fitting import Path
-from ingest.shapes.shape import SHORT_DECIMALS
+from ingest.shapes.shape import MAP, SHORT_DECIMALS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,6 +54,7 @@ class JsonRecords:
         self, spark: SparkSession, stream: Stream, schema: StreamSchema, paths: Sequence[str]
     ) -> None:
         self._spark, self._stream, self._schema, self._paths = spark, stream, schema, paths
+        self._looked_at: DataFrame | None = None
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: at a stream's start, the shapes of a sample."""
@@ -139,10 +141,12 @@ class JsonRecords:
         return Rest(good, broken.unionByName(unkeyed))
 
     def _lines(self) -> DataFrame:
-        lines = self._spark.read.text(list(self._paths), wholetext=self._stream.multi_line)
+        lines = reader(self._spark).text(
+            as_patterns(self._paths), wholetext=self._stream.multi_line
+        )
         lines = lines.select("value", source_column(self._paths))
         # A blank line is no record (JSON Lines); a file that should be one is.
-        return lines if self._stream.multi_line else lines.where("length(trim(value)) > 0")
+        return lines if self._stream.multi_line else lines.where("trim(value) != ''")
 
     def _parsed(self, lines: DataFrame, text: str = "value") -> DataFrame:
         return lines.withColumn("_v", F.expr(f"try_parse_json({text})")).withColumn(
@@ -150,12 +154,8 @@ class JsonRecords:
         )
 
     def _shape(self) -> str:
-        """SQL of a record's shape; what is held as VARIANT or as a map adds nothing to it."""
-        open_columns = [
-            member.name
-            for member in self._schema.columns.fields
-            if isinstance(member.dataType, T.VariantType | T.MapType)
-        ]
+        """SQL of a record's shape; what is held as VARIANT or in a map adds nothing to it."""
+        open_columns = _variants(self._schema.columns)
         record = "_v"
         if open_columns:
             names = ", ".join(map(text_literal, open_columns))
@@ -164,9 +164,10 @@ class JsonRecords:
                 f"(k, v) -> k not in ({names})))"
             )
         shape = f"regexp_replace(schema_of_variant({record}), '{SHORT_DECIMALS}', 'DECIMAL')"
-        for name in _nested_maps(self._schema.columns):
-            pattern = rf"\b{name}: OBJECT<[^<>]*>"
-            shape = f"regexp_replace({shape}, {text_literal(pattern)}, '{name}: VOID')"
+        for name in _erased_maps(self._schema.columns):
+            # Numbers with an exponent have to be seen: they may not be exact.
+            pattern = rf"(?<=[< ]){name}: OBJECT<((?!DOUBLE)[^<>])*>"
+            shape = f"regexp_replace({shape}, {text_literal(pattern)}, '{name}: {MAP}')"
         return shape
 
     def _learn(self, parsed: DataFrame, batch_id: int, now: datetime) -> None:
@@ -179,7 +180,18 @@ class JsonRecords:
         )
         self._schema.learn({row._variation: row._shape for row in found}, batch_id, now)
 
+    def close(self) -> None:
+        """See Decoder."""
+        if self._looked_at is not None:
+            self._looked_at.unpersist()
+
     def _verdicts(self, held: Sequence[int]) -> DataFrame:
+        """The held records with their verdicts, read from the files once."""
+        if self._looked_at is None:
+            self._looked_at = self._judged(held).persist()
+        return self._parsed(self._looked_at, "_text")
+
+    def _judged(self, held: Sequence[int]) -> DataFrame:
         lines = self._lines().withColumn(HASH, F.expr("xxhash64(value)"))
         if len(held) <= 1000:
             lines = lines.where(among(HASH, held))
@@ -187,12 +199,8 @@ class JsonRecords:
             wanted = self._spark.createDataFrame([(one,) for one in held], f"{HASH} long")
             lines = lines.join(F.broadcast(wanted), HASH, "left_semi")
         verdict = F.udf(examined_exactly, _VERDICT)
-        return self._parsed(
-            lines.withColumn("_verdict", verdict(F.col("value").cast("binary"))).withColumn(
-                "_text", F.col("_verdict.text")
-            ),
-            "_text",
-        )
+        judged = lines.withColumn("_verdict", verdict(F.col("value").cast("binary")))
+        return judged.withColumn("_text", F.col("_verdict.text"))
 
     def _columns(self, rows: DataFrame, conversion: Conversion, *carried: str) -> DataFrame:
         schema = self._schema.columns
@@ -255,19 +263,32 @@ def _variants(schema: T.StructType) -> list[str]:
     ]
 
 
-def _nested_maps(kind: T.DataType, top: bool = True) -> list[str]:
-    """Names of map columns inside structs, whose keys must not make new shapes."""
+def _erased_maps(schema: T.StructType) -> list[str]:
+    """Names of map columns, at any depth, whose keys must not make new shapes.
+
+    Values of maps travel as text and are cast one by one, so their types need not be known
+    beforehand; values that hold other values do not travel so.
+    """
+    maps = _maps(schema)
+    nested = {name for name, value in maps if isinstance(value, _HOLDING)}
+    return sorted({name for name, _ in maps if name.isidentifier()} - nested)
+
+
+_HOLDING = T.StructType | T.ArrayType | T.MapType | T.VariantType
+
+
+def _maps(kind: T.DataType) -> list[tuple[str, T.DataType]]:
+    """Maps of structs inside `kind`: name and type of the values."""
     if isinstance(kind, T.ArrayType):
-        return _nested_maps(kind.elementType, False)
+        return _maps(kind.elementType)
     if not isinstance(kind, T.StructType):
         return []
     found = []
     for member in kind.fields:
         if isinstance(member.dataType, T.MapType):
-            if not top and member.name.isidentifier():
-                found.append(member.name)
+            found.append((member.name, member.dataType.valueType))
         else:
-            found += _nested_maps(member.dataType, False)
+            found += _maps(member.dataType)
     return found
 
 

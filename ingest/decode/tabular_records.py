@@ -28,7 +28,7 @@ from ingest.decode.decoder import (
     source_column,
 )
 from ingest.decode.repository import StreamSchema
-from ingest.files.headers import csv_header, parquet_columns
+from ingest.files.headers import as_patterns, csv_header, parquet_columns, reader
 from ingest.shapes.conversion import at, cast_exactly, quoted, text_literal
 from ingest.tables import delta
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _CORRUPT = "_corrupt_record"
 _RAW, _RECORD = "_raw", "_record"
+# Bytes that are no text are replaced without a word where CSV is parsed.
+_VALID = f"is_valid_utf8({_RAW})"
 # Type texts that a CSV column may turn out to hold, most special first, and what each needs.
 _CSV_TYPES = (
     ("boolean", "lower({0}) in ('true', 'false')"),
@@ -102,7 +104,7 @@ class TabularRecords:
         return rows.selectExpr(
             "*",
             f"xxhash64({_RAW}) as {HASH}",
-            f"({' or '.join([f'{_CORRUPT} is not null', *key])}) as {HELD}",
+            f"({' or '.join([f'{_CORRUPT} is not null', f'not {_VALID}', *key])}) as {HELD}",
             f"{f'named_struct({ids})' if ids else 'null'} as {IDS}",
         )
 
@@ -113,6 +115,9 @@ class TabularRecords:
 
     def learn_held(self, held: Sequence[int], batch_id: int, now: datetime) -> None:
         """See Decoder: every column is known from the files' headers."""
+
+    def close(self) -> None:
+        """See Decoder: nothing is kept."""
 
     def rest(self, held: Sequence[int]) -> Rest:
         """See Decoder: held rows are rejects, each with its reason."""
@@ -127,9 +132,9 @@ class TabularRecords:
                 SOURCE,
                 f"cast({_RAW} as binary) as _raw",
                 HASH,
-                f"if({_CORRUPT} is null, 'NULL_KEY', 'MALFORMED_CSV') as _reason_code",
-                f"if({_CORRUPT} is null, {reason}, 'not one value a column') as _reason",
-                f"if({_CORRUPT} is null, {rule}, null) as _rule",
+                _by_fault("'INVALID_UTF8'", "'MALFORMED_CSV'", "'NULL_KEY'", "_reason_code"),
+                _by_fault("'not UTF-8'", "'not one value a column'", reason, "_reason"),
+                _by_fault("null", "null", rule, "_rule"),
             )
         )
         return Rest(self.typed(self.examined().where("false")), rejects)
@@ -138,15 +143,19 @@ class TabularRecords:
         """SOURCE, the raw record as text, and the record as a struct of the file's columns."""
         source = source_column(group.paths)
         if self._stream.format is Format.PARQUET:
-            rows = self._spark.read.schema(group.columns).parquet(*group.paths)
+            rows = reader(self._spark).schema(group.columns).parquet(*as_patterns(group.paths))
             record = F.struct(*(F.col(quoted(name)) for name in group.columns.fieldNames()))
             rows = rows.select(source, record.alias(_RECORD))
             return rows.select(
                 "*", F.to_json(_RECORD).alias(_RAW), F.lit(None).cast("string").alias(_CORRUPT)
             )
         options = self._stream.csv
-        lines = self._spark.read.text(list(group.paths)).select(source, F.col("value").alias(_RAW))
-        lines = lines.where(f"length(trim({_RAW})) > 0")
+        lines = (
+            reader(self._spark)
+            .text(as_patterns(group.paths))
+            .select(source, F.col("value").alias(_RAW))
+        )
+        lines = lines.where(f"trim({_RAW}) != ''")
         if options.header:
             header = csv_header(group.paths[0], options).line
             lines = lines.where(F.col(_RAW) != header)
@@ -200,6 +209,14 @@ class TabularRecords:
             fitting = [k for k, _ in _CSV_TYPES if row[f"{k}_{index}"] == row[f"n_{index}"]]
             found.append(T.StructField(name, _TYPES[fitting[0]] if fitting else T.StringType()))
         return found
+
+
+def _by_fault(invalid: str, corrupt: str, unkeyed: str, name: str) -> str:
+    """SQL of what a reject says, by the first thing that is wrong with it."""
+    return (
+        f"case when not {_VALID} then {invalid} when {_CORRUPT} is not null then {corrupt} "
+        f"else {unkeyed} end as {name}"
+    )
 
 
 _TYPES: dict[str, T.DataType] = {

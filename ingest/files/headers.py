@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,17 +30,20 @@ class CsvHeader:
 
 
 def reader(spark: SparkSession) -> DataFrameReader:
-    """A reader that takes files as they are named, and as they are.
+    """A reader that takes files whatever their names.
 
-    Brackets and stars in a name are no pattern. On a local disk, Hadoop looks for a checksum
-    beside each file, which no producer writes and whose name cannot hold a colon (as times of
-    day do); the plain file system has to be asked for past the cache of file systems.
+    On a local disk, Hadoop looks for a checksum beside each file, which no producer writes and
+    whose name cannot hold a colon (as times of day do). The plain file system has to be asked
+    for past the cache of file systems.
     """
-    return (
-        spark.read.option("__globPaths__", "false")
-        .option("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
-        .option("fs.file.impl.disable.cache", "true")
+    return spark.read.option("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem").option(
+        "fs.file.impl.disable.cache", "true"
     )
+
+
+def as_patterns(paths: Sequence[str]) -> list[str]:
+    """Paths for a reader, which takes brackets and stars in a name for a pattern."""
+    return [re.sub(r"[][{}*?\\]", r"\\\g<0>", path) for path in paths]
 
 
 def csv_header(path: str, options: CsvOptions) -> CsvHeader:
@@ -63,7 +68,7 @@ def csv_header(path: str, options: CsvOptions) -> CsvHeader:
 def parquet_columns(spark: SparkSession, path: str) -> types.StructType:
     """The columns of a Parquet file, as Spark reads them. Raises SourceUnreadable."""
     why_unreadable(path, Format.PARQUET, footer_only=True)
-    return reader(spark).parquet(path).schema
+    return reader(spark).parquet(*as_patterns([path])).schema
 
 
 def why_unreadable(path: str, file_format: Format, *, footer_only: bool = False) -> None:

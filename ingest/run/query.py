@@ -166,7 +166,8 @@ class StreamQuery:
             ]
             if paths:
                 self._land(paths, batch)
-            self._first_batch = False
+                # After a recovery the newest batch is the first with files, not the first.
+                self._first_batch = False
             self._landed_files[batch] = paths
         except Exception as error:
             # Py4J loses the type on its way back, so the runner asks here.

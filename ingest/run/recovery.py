@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError, TableChanged
 from ingest.files.listing import listed
-from ingest.files.queue import LANDED, FileQueue
+from ingest.files.queue import LANDED, NEW, FileQueue
 from ingest.lake import Lake
 from ingest.run.checkpoint import fresh_identity, table_id
 from ingest.run.runner import owned, utc_now
@@ -52,11 +52,15 @@ def _recover(spark: SparkSession, lake: Lake, stream: Stream) -> None:
         shutil.rmtree(old, ignore_errors=True)
     queue = FileQueue(spark, lake.queue(stream.table))
     queue.append([file for file in here if file.path in done], LANDED, now)
-    queue.append([file for file in here if file.path in unsure], "new", now)
-    # The queue's first commits are the query's batches 0 and 1: the second is the newest batch.
-    base = newest - newest % 2
+    again = [file for file in here if file.path in unsure]
+    queue.append(again, NEW, now)
+    # The queue's first commits are the query's batches 0 and 1: the second is the newest batch,
+    # or, where its files are gone, one that never was: a batch that has landed is not written.
+    base = newest - newest % 2 + (0 if again else 2)
     before = 2 if done & {file.path for file in here} else 0
     fresh_identity(stream, table_id(spark, bronze), base - before).save(lake.identity(stream.table))
+    # Last, since a stream whose checkpoint is gone is refused.
+    lake.checkpoint(stream.table).mkdir(parents=True)
     log.info(
         "%s: %d files have landed, %d of the newest batch are looked at again",
         stream.name,

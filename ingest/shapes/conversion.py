@@ -40,7 +40,7 @@ class Conversion:
         """How the scalar at `path` travels."""
         if isinstance(kind, T.StringType | T.VariantType):
             return Route.STRAIGHT
-        if self.careful or not is_direct(kind):
+        if self.careful or VALUE in path or not is_direct(kind):
             return Route.TEXT
         return self.routes.get(path, Route.STRAIGHT)
 

@@ -14,6 +14,7 @@ from ingest.shapes.shape import (
     BIGINT,
     BOOLEAN,
     DOUBLE,
+    MAP,
     OBJECT,
     Shape,
     merged,
@@ -184,6 +185,8 @@ def inferred(seen: Shape, infer_types: bool) -> T.DataType | None:
     if kinds == {ARRAY}:
         element = inferred(seen.element, infer_types) if seen.element else None
         return T.ArrayType(element) if element else None
+    if MAP in kinds and kinds <= {MAP, OBJECT}:
+        return T.MapType(T.StringType(), T.StringType())
     return _inferred_scalar(kinds) if infer_types else T.StringType()
 
 

@@ -19,6 +19,7 @@ from ingest.shapes.shape import (
     BOOLEAN,
     DECIMAL,
     DOUBLE,
+    MAP,
     OBJECT,
     STRING,
     Shape,
@@ -99,6 +100,8 @@ def _fits(
             or _fits(kind.elementType, seen.element, (*path, ELEMENT), routes, overflow)
         )
     if isinstance(kind, T.MapType):
+        if kinds == {MAP}:
+            return True
         return kinds == {OBJECT} and all(
             _fits(kind.valueType, value, (*path, VALUE), routes, overflow)
             for value in seen.fields.values()
@@ -107,7 +110,7 @@ def _fits(
 
 
 def _fits_scalar(kind: T.DataType, seen: str, path: Path, routes: dict[Path, Route]) -> bool:
-    if seen in (OBJECT, ARRAY, "VARIANT", DOUBLE):
+    if seen in (OBJECT, ARRAY, MAP, "VARIANT", DOUBLE):
         # A number with an exponent, or too long for a decimal, has to be read exactly first.
         return False
     needed = Route.STRAIGHT

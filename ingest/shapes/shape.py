@@ -14,6 +14,8 @@ from functools import reduce
 
 VOID, STRING, BOOLEAN, BIGINT, DOUBLE = "VOID", "STRING", "BOOLEAN", "BIGINT", "DOUBLE"
 OBJECT, ARRAY = "OBJECT", "ARRAY"
+# An object whose names are data, and whose values are no objects or arrays.
+MAP = "MAP"
 # A decimal of at most 15 significant digits: a double holds it exactly (IEEE 754, DBL_DIG).
 DECIMAL = "DECIMAL"
 

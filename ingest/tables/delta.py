@@ -16,6 +16,10 @@ from ingest.shapes.conversion import quoted, text_literal
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
+# Commits that may follow one of a batch before that batch runs again: its second one, and
+# what people and maintenance do meanwhile.
+_NEWEST_COMMITS = 50
+
 # The registry of tables that ingest made: dbt reads it to know which exist.
 REGISTRY_DDL = "table_name string, stream string, kind string, created_at timestamp"
 
@@ -50,9 +54,23 @@ def append_once(
         .mode("append")
         .option("txnAppId", application)
         .option("txnVersion", version)
+        .option("userMetadata", _mark(application, version))
         .option("mergeSchema", str(grow).lower())
         .save(path)
     )
+
+
+def has_appended(spark: SparkSession, path: str, *, application: str, version: int) -> bool:
+    """Whether `append_once` has made this commit, be it one of no rows.
+
+    Asked about the newest writes only, so the newest commits are looked at.
+    """
+    commits = spark.sql(f"describe history delta.`{path}` limit {_NEWEST_COMMITS}")
+    return not commits.where(commits.userMetadata == _mark(application, version)).isEmpty()
+
+
+def _mark(application: str, version: int) -> str:
+    return f"{application} {version}"
 
 
 def register(spark: SparkSession, lake: Lake, tables: Sequence[tuple[str, str, str]]) -> None:
