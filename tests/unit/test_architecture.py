@@ -1,0 +1,131 @@
+"""The layers and names of the house, kept by test."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MODULES = sorted((ROOT / "ingest").rglob("*.py"))
+# From the ground up. A module may import its own layer and those before it.
+LAYERS = (
+    ("errors",),
+    ("java", "shell", "catalog"),
+    ("settings",),
+    ("lake", "failpoint", "session"),
+    ("declarations",),
+    ("shapes",),
+    ("tables",),
+    ("files",),
+    ("decode",),
+    ("bronze",),
+    ("run",),
+    ("cli", "__main__"),
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def name_of(path: Path) -> str:
+    """Name of a module of `ingest`, for messages."""
+    return str(path.relative_to(ROOT))
+
+
+def layer_of(path: Path) -> str:
+    """Layer of a module."""
+    return path.relative_to(ROOT / "ingest").with_suffix("").parts[0]
+
+
+def imported(path: Path) -> set[str]:
+    """Full names of all that a module imports, wherever in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def mentions(path: Path, text: str) -> bool:
+    """Whether a module's code (not its words) holds `text`."""
+    code = ast.unparse(ast.parse(path.read_text(encoding="utf-8")))
+    return text in code
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_module_imports_only_layers_below_it(path: Path) -> None:
+    if path == ROOT / "ingest" / "__init__.py":
+        assert not imported(path)
+        return
+    layers = {name.split(".")[1] for name in imported(path) if name.startswith("ingest.")}
+    above = {name for name in layers if LEVEL[name] > LEVEL[layer_of(path)]}
+    assert not above, f"{layer_of(path)} must not import {sorted(above)}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_the_pipeline_does_not_know_the_demo(path: Path) -> None:
+    assert not {name for name in imported(path) if name.split(".")[0] in ("demo", "tests", "bench")}
+
+
+def test_one_module_builds_sessions() -> None:
+    builders = [name_of(path) for path in MODULES if mentions(path, "SparkSession.builder")]
+    assert builders == ["ingest/session.py"]
+
+
+def test_one_module_reads_the_environment() -> None:
+    readers = [
+        name_of(path)
+        for path in MODULES
+        if mentions(path, "os.environ") or mentions(path, "getenv")
+    ]
+    assert readers == ["ingest/settings.py"]
+
+
+def test_only_bronze_and_the_bookkeeping_write_tables() -> None:
+    write = re.compile(r"\.write\.format|\.writeStream|\.writeTo|saveAsTable|insertInto")
+    writers = {layer_of(path) for path in MODULES if write.search(path.read_text("utf-8"))}
+    assert writers <= {"bronze", "tables", "files", "run"}
+
+
+def test_only_the_runner_and_the_command_line_catch_everything() -> None:
+    caught = {
+        layer_of(path) for path in MODULES if "except Exception" in path.read_text(encoding="utf-8")
+    }
+    assert caught <= {"run", "cli", "tables"}
+
+
+MODELS = sorted(path.relative_to(ROOT / "models") for path in (ROOT / "models").rglob("*.sql"))
+NAMES = {
+    r"silver/(?P<source>\w+)/stg_": r"stg_\w+?__\w+",
+    r"silver/\w+/int_": r"int_\w+",
+    r"silver/\w+/(?!stg_|int_)": r"\w+_(events|current|history)",
+    r"gold/\w+/": r"(dim|fct|agg)_\w+",
+}
+
+
+@pytest.mark.parametrize("path", MODELS, ids=str)
+def test_a_model_is_named_by_its_layer(path: Path) -> None:
+    rules = [rule for place, rule in NAMES.items() if re.match(place, path.as_posix())]
+    assert len(rules) == 1, f"{path} lies in no layer"
+    assert re.fullmatch(rules[0], path.stem)
+
+
+@pytest.mark.parametrize("path", MODELS, ids=str)
+def test_a_model_is_described_beside_it(path: Path) -> None:
+    described = {
+        model["name"]
+        for file in (ROOT / "models" / path.parent).glob("_*__models.yml")
+        for model in yaml.safe_load(file.read_text(encoding="utf-8"))["models"]
+    }
+    assert path.stem in described
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "models" / "bronze").glob("*.yml")), ids=name_of)
+def test_a_bronze_table_is_named_by_source_and_entity(path: Path) -> None:
+    for source in yaml.safe_load(path.read_text(encoding="utf-8")).get("sources", []):
+        for table in source["tables"]:
+            assert table["identifier"] == f"{source['name']}__{table['name']}"

@@ -1,0 +1,253 @@
+"""A wrong declaration is refused with its place, what was found and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pyspark.sql import types as T
+
+from ingest.cli import show
+from ingest.declarations import project
+from ingest.declarations.reading import duration, read_stream, size_in_bytes, split_path
+from ingest.declarations.stream import Envelope, Format, SchemaEvolution
+from ingest.errors import DeclarationInvalid, SelectionEmpty
+
+GOOD: Mapping[str, Any] = {"from": "files", "path": "landing/orders", "format": "json"}
+CSV = {**GOOD, "format": "csv"}
+
+
+def node(ingest: object = GOOD, **changes: Any) -> dict[str, Any]:
+    """A source entry as dbt's manifest holds it."""
+    columns = changes.pop("columns", {})
+    return {
+        "unique_id": "source.headwater.shop.orders",
+        "original_file_path": "models/bronze/shop.yml",
+        "source_name": "shop",
+        "name": "orders",
+        "identifier": "shop__orders",
+        "schema": "bronze",
+        "config": {"meta": {"ingest": ingest}},
+        "columns": {name: {"name": name, "data_type": kind} for name, kind in columns.items()},
+        **changes,
+    }
+
+
+def problems(entry: Mapping[str, Any]) -> str:
+    """What is said about a wrong entry, a line a problem."""
+    with pytest.raises(DeclarationInvalid) as refused:
+        read_stream(entry)
+    assert refused.value.exit_code == 2
+    assert refused.value.code == "DECLARATION"
+    assert "\n" not in str(refused.value)
+    places = {place for place, _ in refused.value.problems}
+    assert places == {"models/bronze/shop.yml: shop.orders"}
+    return "\n".join(reason for _, reason in refused.value.problems)
+
+
+def test_three_keys_make_a_stream() -> None:
+    stream = read_stream(node())
+    assert (stream.name, stream.table) == ("shop.orders", "shop__orders")
+    assert stream.quarantine_table == "shop__orders__quarantine"
+    assert (stream.format, stream.envelope) == (Format.JSON, Envelope.NONE)
+    assert stream.evolution.mode is SchemaEvolution.ADD_NEW_COLUMNS
+    assert stream.identity.deduplicate_within is None
+
+
+WRONG = {
+    "an unknown key with the nearest one": (
+        {**GOOD, "schema_evoluton": "rescue"},
+        "meta.ingest.schema_evoluton: unknown key; did you mean 'schema_evolution'?",
+    ),
+    "an unknown key with all of them": (
+        {**GOOD, "zzz": 1},
+        "meta.ingest.zzz: unknown key; allowed",
+    ),
+    "an unknown key inside": (
+        {**CSV, "csv": {"seperator": ";"}},
+        "meta.ingest.csv.seperator: unknown key; allowed: escape, header, null_value, quote, sep",
+    ),
+    "a missing key": ({"from": "files", "format": "json"}, "path must be given"),
+    "a source that is none yet": ({**GOOD, "from": "ftp"}, "'ftp' is not one of files"),
+    "an unsupported format": ({**GOOD, "format": "xml"}, "'xml' is not one of json, csv, parquet"),
+    "an unknown envelope": ({**GOOD, "envelope": "soap"}, "'soap' is not one of"),
+    "an unknown evolution": ({**GOOD, "schema_evolution": "yes"}, "'yes' is not one of"),
+    "a path that is empty": ({**GOOD, "path": ""}, "meta.ingest.path"),
+    "a key that is no list": ({**GOOD, "key": "id"}, "meta.ingest.key"),
+    "a key that is empty": ({**GOOD, "key": []}, "meta.ingest.key"),
+    "a key column twice": ({**GOOD, "key": ["id", "id"]}, "meta.ingest.key"),
+    "a time without a unit": (
+        {**GOOD, "key": ["id"], "deduplicate_within": "7"},
+        "'7' is not a time such as '7 days'",
+    ),
+    "a size that is none": (
+        {**GOOD, "max_bytes_per_trigger": "lots"},
+        "'lots' is not a size such as 512mb",
+    ),
+    "no files a batch": ({**GOOD, "max_files_per_trigger": 0}, "meta.ingest.max_files_per_trigger"),
+    "no columns": ({**GOOD, "max_columns": 0}, "meta.ingest.max_columns"),
+    "dated folders without a time": (
+        {**GOOD, "dated_folders": {"format": "%Y"}},
+        "open_for must be given",
+    ),
+    "text for a flag": ({**GOOD, "multi_line": "yes"}, "meta.ingest.multi_line"),
+    "no mapping at all": ("files", "meta.ingest"),
+    "cloudevents in csv": ({**CSV, "envelope": "cloudevents"}, "cloudevents needs format json"),
+    "csv options for json": (
+        {**GOOD, "csv": {"sep": ";"}},
+        "meta.ingest.csv: has no meaning with format json",
+    ),
+    "one document a file for csv": (
+        {**CSV, "multi_line": True},
+        "meta.ingest.multi_line: has no meaning with format csv",
+    ),
+    "moving nowhere": ({**GOOD, "clean_source": "move"}, "meta.ingest.move_destination"),
+    "a destination without moving": ({**GOOD, "move_destination": "done"}, "move_destination"),
+    "moving into the landing folder": (
+        {**GOOD, "clean_source": "move", "move_destination": "landing/orders/../orders/done"},
+        "moved files would land again",
+    ),
+    "deletes without an order": (
+        {**GOOD, "key": ["id"], "apply_as_deletes": "op = 'D'"},
+        "meta.ingest.sequence_by",
+    ),
+    "a horizon without an identity": (
+        {**GOOD, "deduplicate_within": "7 days"},
+        "meta.ingest.event_id",
+    ),
+}
+
+
+@pytest.mark.parametrize(("declared", "expected"), WRONG.values(), ids=WRONG.keys())
+def test_it_refuses(declared: object, expected: str) -> None:
+    assert expected in problems(node(declared))
+
+
+def test_it_refuses_types_that_spark_does_not_know() -> None:
+    said = problems(node(columns={"price": "money", "tags": "array<strng>", "ok": "int"}))
+    assert "columns.price.data_type: 'money' is not a Spark type" in said
+    assert "columns.tags.data_type: 'strng' is not a Spark type" in said
+    assert "ok" not in said
+
+
+def test_it_refuses_names_that_belong_to_ingest() -> None:
+    assert "columns._batch_id" in problems(node(columns={"_batch_id": "bigint"}))
+
+
+@pytest.mark.parametrize("name", ["Shop__Orders", "a-b", "../up", "", "a" * 200, "a.b"])
+def test_it_refuses_a_table_name_that_is_no_plain_one(name: str) -> None:
+    assert "identifier" in problems(node(identifier=name))
+
+
+def test_it_refuses_another_schema() -> None:
+    assert "streams land in schema 'bronze'" in problems(node(schema="silver"))
+
+
+def test_all_problems_of_an_entry_are_told_at_once() -> None:
+    entry = node(
+        {"from": "files", "format": "xml", "keys": ["id"]},
+        columns={"price": "money"},
+        schema="gold",
+    )
+    said = problems(entry).splitlines()
+    assert len(said) == 5
+    for part in ("path must be given", "xml", "keys", "money", "gold"):
+        assert any(part in line for line in said)
+
+
+def test_each_problem_is_one_line_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(DeclarationInvalid) as refused:
+        read_stream(node({"from": "files", "format": "xml"}))
+    show.error(refused.value)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert all(
+        line.startswith("error[DECLARATION]: models/bronze/shop.yml: shop.orders: meta.ingest")
+        for line in lines
+    )
+
+
+def parsed(monkeypatch: pytest.MonkeyPatch, *nodes: dict[str, Any]) -> None:
+    """Let dbt have read these entries."""
+    sources = {str(i): SimpleNamespace(to_dict=lambda one=one: one) for i, one in enumerate(nodes)}
+    monkeypatch.setattr(project, "_parsed", lambda: SimpleNamespace(sources=sources))
+
+
+def test_two_streams_for_one_table_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed(monkeypatch, node(), node(name="other"))
+    with pytest.raises(DeclarationInvalid, match=r"bronze.shop__orders already belongs to"):
+        project.declared_streams()
+
+
+def test_a_table_named_like_a_quarantine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed(monkeypatch, node(), node(name="other", identifier="shop__orders__quarantine"))
+    with pytest.raises(DeclarationInvalid, match=r"already belongs to shop.orders"):
+        project.declared_streams()
+
+
+def test_problems_of_all_entries_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed(monkeypatch, node({"from": "ftp"}), node({**GOOD, "zzz": 1}, name="other"))
+    with pytest.raises(DeclarationInvalid) as refused:
+        project.declared_streams()
+    assert {place.split()[-1] for place, _ in refused.value.problems} == {
+        "shop.orders",
+        "shop.other",
+    }
+
+
+def test_sources_without_the_entry_are_no_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed(monkeypatch, node() | {"config": {"meta": {}}}, node() | {"config": {}})
+    with pytest.raises(SelectionEmpty):
+        project.declared_streams()
+
+
+def test_dms_says_what_a_delete_is() -> None:
+    stream = read_stream(node({**GOOD, "envelope": "dms", "key": ["id"]}))
+    assert stream.identity.apply_as_deletes == "Op = 'D'"
+
+
+def test_cloudevents_bring_their_own_identity_type_and_time() -> None:
+    identity = read_stream(node({**GOOD, "envelope": "cloudevents"})).identity
+    assert identity.key == identity.event_id == (("source",), ("id",))
+    assert (identity.event_type, identity.event_time) == (("type",), ("time",))
+
+
+def test_a_declared_key_is_the_event_id_unless_one_is_named() -> None:
+    assert read_stream(node({**GOOD, "key": ["id"]})).identity.event_id == (("id",),)
+    named = read_stream(node({**GOOD, "key": ["id"], "event_id": ["a.b"]}))
+    assert named.identity.event_id == (("a", "b"),)
+
+
+def test_nested_names_are_paths() -> None:
+    assert split_path("a.b") == ("a", "b")
+    assert split_path("a.`b.c`.`d``e`") == ("a", "b.c", "d`e")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("7 days", timedelta(days=7)),
+        ("1 hour", timedelta(hours=1)),
+        ("90 seconds", timedelta(seconds=90)),
+        ("2 weeks", timedelta(weeks=2)),
+    ],
+)
+def test_times_are_read(text: str, expected: timedelta) -> None:
+    assert duration(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"), [(5, 5), ("5", 5), ("1kb", 1024), ("2 M", 2 << 20), ("1gb", 1 << 30)]
+)
+def test_sizes_are_read(size: int | str, expected: int) -> None:
+    assert size_in_bytes(size) == expected
+
+
+def test_hints_become_types_by_path() -> None:
+    stream = read_stream(node(columns={"a.b": "decimal(10,2)", "c": None}))
+    assert [(hint.path, hint.type) for hint in stream.columns] == [
+        (("a", "b"), T.DecimalType(10, 2))
+    ]

@@ -1,0 +1,149 @@
+"""One document at a time is read exactly, or refused with a reason."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.decode.exact_json import DEEPEST, LARGEST_RECORD, examined, leftovers
+
+SUITE = Path(__file__).resolve().parent.parent / "data" / "json-test-suite"
+FILES = sorted(SUITE.glob("*.json"))
+CODES = {
+    "MALFORMED_JSON",
+    "NOT_AN_OBJECT",
+    "DUPLICATE_KEY",
+    "INVALID_UTF8",
+    "TOO_DEEP",
+}
+# Files of the suite that must parse, as JSON goes, and that Headwater refuses with a reason.
+REFUSED = {
+    "y_object_duplicated_key.json": "DUPLICATE_KEY",
+    "y_object_duplicated_key_and_value.json": "DUPLICATE_KEY",
+}
+
+
+def code(document: str | bytes | None) -> str | None:
+    """The verdict on a document."""
+    return examined(document.encode() if isinstance(document, str) else document).code
+
+
+def test_the_suite_is_whole() -> None:
+    kinds = [path.name[0] for path in FILES]
+    assert {kind: kinds.count(kind) for kind in "yni"} == {"y": 95, "n": 188, "i": 35}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_each_file_of_the_suite_is_judged(path: Path) -> None:
+    verdict = examined(path.read_bytes())
+    assert (verdict.code is None) == (verdict.text is not None)
+    assert verdict.code is None or verdict.code in CODES
+    assert verdict.code is None or verdict.reason
+    if path.name in REFUSED:
+        assert verdict.code == REFUSED[path.name]
+    elif path.name.startswith("y_"):
+        assert verdict.code in (None, "NOT_AN_OBJECT")
+    elif path.name.startswith("n_"):
+        assert verdict.code is not None
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ("", "MALFORMED_JSON"),
+        (None, "MALFORMED_JSON"),
+        (" ", "MALFORMED_JSON"),
+        ('{"a": 1', "MALFORMED_JSON"),
+        ('{"a": 1} x', "MALFORMED_JSON"),
+        ('{"a": NaN}', "MALFORMED_JSON"),
+        ('{"a": -Infinity}', "MALFORMED_JSON"),
+        ("[]", "NOT_AN_OBJECT"),
+        ("null", "NOT_AN_OBJECT"),
+        ("1", "NOT_AN_OBJECT"),
+        ('{"a": {"b": 1, "b": 2}}', "DUPLICATE_KEY"),
+        (b'{"a": "\xff"}', "INVALID_UTF8"),
+        ('{"a":' * (DEEPEST + 1) + "1" + "}" * (DEEPEST + 1), "TOO_DEEP"),
+        ("[" * 100_000, "TOO_DEEP"),
+        (b" " * (LARGEST_RECORD + 1), "TOO_LARGE"),
+        ("{}", None),
+        (b"\xef\xbb\xbf{}", None),
+    ],
+)
+def test_a_document_is_refused_with_its_code(
+    document: str | bytes | None, expected: str | None
+) -> None:
+    assert code(document) == expected
+
+
+def test_a_reason_says_where() -> None:
+    assert "character" in str(examined(b'{"a": 1, }').reason)
+    assert "ends" in str(examined(b'{"a": 1').reason)
+    assert "'b'" in str(examined(b'{"b": 1, "b": 2}').reason)
+    assert "an array" in str(examined(b"[1]").reason)
+
+
+@pytest.mark.parametrize(
+    "digits",
+    ["0", "-0", "1", "-1.5", "9223372036854775808", "0.1", "1e2", "1.5E-25", "1" * 38, "5e-324"],
+)
+def test_a_number_that_some_type_holds_stays_as_it_is(digits: str) -> None:
+    document = f'{{"n": {digits}}}'
+    assert examined(document.encode()).text == document
+
+
+@pytest.mark.parametrize(
+    "digits",
+    ["1e400", "-1e400", "1e-400", "1" * 39, "0." + "123456789" * 5, "1.00000000000000001e5"],
+)
+def test_a_number_that_no_type_holds_becomes_text(digits: str) -> None:
+    text = examined(f'{{"a": [{{"n": {digits}}}], "b": true}}'.encode()).text
+    assert text is not None
+    assert json.loads(text) == {"a": [{"n": digits}], "b": True}
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False))
+def test_no_number_is_ever_another_one(number: Decimal) -> None:
+    digits = f"{number}"
+    text = examined(f'{{"n": {digits}}}'.encode()).text
+    assert text is not None
+    held = json.loads(text, parse_float=float, parse_int=Decimal)["n"]
+    if isinstance(held, str):
+        assert held == digits
+    elif isinstance(held, float) and len(number.as_tuple().digits) > 38:
+        assert Decimal(repr(held)) == number
+
+
+def test_leftovers_are_what_no_column_holds_by_path() -> None:
+    columns: dict[str, dict[str, object]] = {"a": {}, "o": {"x": {}}, "l": {"y": {}}}
+    text = '{"a":"abc","o":{"x":1,"z":[1]},"l":[{"y":1},{"y":"no"}],"new":{"k":1.50}}'
+    typed = '{"o":{"x":1},"l":[{"y":1},{}]}'
+    assert json.loads(leftovers(text, typed, columns, True) or "") == {
+        "a": "abc",
+        "o.z": [1],
+        "l[1].y": "no",
+        "new": {"k": 1.5},
+    }
+
+
+def test_leftovers_keep_the_digits_of_a_number() -> None:
+    text = '{"n":12345678901234567890.10}'
+    assert leftovers(text, "{}", {"n": {}}, True) == '{"n":"12345678901234567890.10"}'
+
+
+def test_nothing_left_is_nothing() -> None:
+    assert leftovers('{"a":1,"b":null,"c":[],"d":{}}', '{"a":1}', {"a": {}}, True) is None
+    assert leftovers(None, None, {}, True) is None
+
+
+def test_fields_without_a_column_are_left_out_where_they_are_not_wanted() -> None:
+    columns: dict[str, dict[str, object]] = {"a": {}, "o": {"x": {}}}
+    text = '{"a":"abc","b":1,"o":{"x":"no","y":2}}'
+    assert json.loads(leftovers(text, '{"o":{}}', columns, False) or "") == {
+        "a": "abc",
+        "o.x": "no",
+    }

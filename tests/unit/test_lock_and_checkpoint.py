@@ -1,0 +1,192 @@
+"""One process lands a stream, and a checkpoint belongs to one stream and one table."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.declarations.stream import FileSource, Format, Stream
+from ingest.errors import CheckpointInvalid, StorageFailed, StreamLocked, TableChanged
+from ingest.failpoint import failpoint
+from ingest.lake import Lake
+from ingest.run import checkpoint
+from ingest.run.checkpoint import Identity, fresh_identity, identity_of
+from ingest.run.failures import explained
+from ingest.run.lock import StreamLock
+from ingest.run.progress import read_totals, save_totals
+from ingest.tables import delta
+
+HOLDER = """
+import sys
+from pathlib import Path
+from ingest.run.lock import StreamLock
+with StreamLock(Path(sys.argv[1]), "shop.orders"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+STREAM = Stream(
+    unique_id="source.headwater.shop.orders",
+    name="shop.orders",
+    table="shop__orders",
+    declared_in="shop.yml",
+    description="",
+    files=FileSource(path="landing"),
+    format=Format.JSON,
+)
+SPARK: Any = None
+
+
+def test_a_second_process_is_told_who_lands_the_stream(tmp_path: Path) -> None:
+    path = tmp_path / "locks" / "a.lock"
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(StreamLocked, match=f"process {holder.pid} ") as told:
+            StreamLock(path, "shop.orders").__enter__()
+        assert (told.value.exit_code, told.value.code) == (1, "LOCKED")
+        holder.kill()
+        holder.wait()
+    with StreamLock(path, "shop.orders"):
+        pass
+
+
+def test_a_lock_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "locks").write_text("a file where a folder should be", encoding="utf-8")
+    with pytest.raises(StorageFailed, match="the lake must be writable") as told:
+        StreamLock(tmp_path / "locks" / "a.lock", "shop.orders").__enter__()
+    assert told.value.exit_code == 1
+
+
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
+    """A lake whose table has the id `here` and rows up to batch 7."""
+    monkeypatch.setattr(checkpoint, "table_id", lambda *_: "here")
+    monkeypatch.setattr(delta, "newest_batch", lambda *_: 7)
+    return Lake(str(tmp_path))
+
+
+def ran(lake: Lake, *, stream: str = "shop.orders", table_id: str = "here") -> Path:
+    """Leave a checkpoint as two batches do; gives its folder."""
+    Identity(stream=stream, application="x", table_id=table_id, first_batch_id=4).save(
+        lake.identity(STREAM.table)
+    )
+    folder = lake.checkpoint(STREAM.table)
+    for batch in ("0", "1"):
+        for name, lines in (("offsets", ["v1", "{}", "{}"]), ("commits", ["v1", "{}"])):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            (folder / name / batch).write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+def test_a_checkpoint_is_known_again(lake: Lake) -> None:
+    ran(lake)
+    assert identity_of(SPARK, lake, STREAM).first_batch_id == 4
+
+
+def test_a_stream_that_never_ran_gets_one(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delta, "newest_batch", lambda *_: -1)
+    made = identity_of(SPARK, lake, STREAM)
+    assert made.first_batch_id == 0
+    assert identity_of(SPARK, lake, STREAM) == made
+
+
+def test_each_checkpoint_has_an_application_of_its_own() -> None:
+    first, second = (fresh_identity(STREAM, "here", 0) for _ in range(2))
+    assert first.application != second.application
+
+
+def test_rows_without_a_checkpoint_are_refused(lake: Lake) -> None:
+    with pytest.raises(CheckpointInvalid, match=r"is gone; .*ingest recover --select source:shop"):
+        identity_of(SPARK, lake, STREAM)
+
+
+@pytest.mark.parametrize("name", ["offsets/1", "commits/1"])
+@pytest.mark.parametrize("content", ["", "v1", "v1\n{", 'v1\n{}\n{"a"'])
+def test_a_torn_file_is_refused(lake: Lake, name: str, content: str) -> None:
+    torn = ran(lake) / name
+    if name == "commits/1" and content.startswith("v1\n{}"):
+        content = 'v1\n{"a"'
+    torn.write_text(content, encoding="utf-8")
+    with pytest.raises(CheckpointInvalid, match="is torn") as told:
+        identity_of(SPARK, lake, STREAM)
+    assert (told.value.exit_code, told.value.code) == (1, "CHECKPOINT")
+
+
+def test_a_torn_identity_is_refused(lake: Lake) -> None:
+    ran(lake)
+    lake.identity(STREAM.table).write_text('{"stream": "sh', encoding="utf-8")
+    with pytest.raises(CheckpointInvalid, match="is torn"):
+        identity_of(SPARK, lake, STREAM)
+
+
+def test_another_streams_identity_is_refused(lake: Lake) -> None:
+    ran(lake, stream="shop.customers")
+    with pytest.raises(CheckpointInvalid, match=r"belongs to stream shop\.customers"):
+        identity_of(SPARK, lake, STREAM)
+
+
+def test_another_table_in_the_place_of_ours_is_refused(lake: Lake) -> None:
+    ran(lake, table_id="gone")
+    with pytest.raises(TableChanged, match="replaced or removed under us"):
+        identity_of(SPARK, lake, STREAM)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("java.io.IOException: No space left on device", "STORAGE"),
+        ("java.io.IOException: File too large", "STORAGE"),
+        ("Mkdirs failed to create file:/lake/bronze", "STORAGE"),
+        ("[DELTA_SCHEMA_CHANGED_WITH_VERSION] Detected schema change", "TABLE_CHANGED"),
+        ("[DELTA_CONCURRENT_APPEND] ConcurrentAppendException", "TRANSIENT"),
+        ("something else\n\tat org.apache.spark", "STOPPED"),
+    ],
+)
+def test_a_failure_becomes_one_line_with_a_code(text: str, code: str, tmp_path: Path) -> None:
+    error = explained(RuntimeError(text), "shop.orders", Lake(str(tmp_path)))
+    assert (error.code, error.exit_code) == (code, 1)
+    assert str(error).startswith("shop.orders: ")
+    assert "\n" not in str(error)
+    assert "at org.apache" not in str(error)
+
+
+def test_totals_come_back_as_they_were_saved(tmp_path: Path) -> None:
+    lake = Lake(str(tmp_path))
+    never = read_totals(lake, "shop.orders", "shop__orders")
+    assert (never.state, never.landed) == ("never ran", 0)
+    save_totals(lake, never)
+    assert read_totals(lake, "shop.orders", "shop__orders") == never
+    assert not list(tmp_path.rglob("*.new"))
+
+
+def test_a_failpoint_that_is_not_named_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_FAILPOINT", "elsewhere")
+    failpoint("here")
+
+
+def test_a_failpoint_kills_the_process_where_it_is_named() -> None:
+    program = "from ingest.failpoint import failpoint; failpoint('here'); print('lives')"
+    died = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"HEADWATER_FAILPOINT": "here"},
+        capture_output=True,
+        check=False,
+    )
+    assert (died.returncode, died.stdout) == (-9, b"")
+
+
+def test_an_identity_is_written_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b.json"
+    fresh_identity(STREAM, "here", 2).save(path)
+    assert json.loads(path.read_text("utf-8"))["first_batch_id"] == 2
+    assert list(path.parent.iterdir()) == [path]
