@@ -159,8 +159,9 @@ class TabularRecords:
         if options.header:
             header = csv_header(group.paths[0], options).line
             lines = lines.where(F.col(_RAW) != header)
-        members = ", ".join(f"{quoted(name)} string" for name in group.columns.fieldNames())
-        parsed = F.from_csv(_RAW, f"{members}, {_CORRUPT} string", _spark_options(options))
+        names = [*group.columns.fieldNames(), _CORRUPT]
+        members = ", ".join(f"{quoted(name)} string" for name in names)
+        parsed = F.from_csv(_RAW, members, _spark_options(options))
         return lines.withColumn(_RECORD, parsed).withColumn(
             _CORRUPT, F.col(f"{_RECORD}.{_CORRUPT}")
         )
