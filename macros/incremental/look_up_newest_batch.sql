@@ -8,7 +8,7 @@
     {%- set known = adapter.get_relation(none, relation.schema, relation.identifier) -%}
     {%- set version = none -%}
     {%- set newest = none -%}
-    {%- if known and known.is_table -%}
+    {%- if known and known.is_delta -%}
         {%- set detail = run_query('describe detail ' ~ relation).rows[0] -%}
         {%- set version = [
             detail['id'], detail['lastModified'], detail['numFiles'], detail['sizeInBytes']

@@ -41,9 +41,9 @@ steps as (
         min(delivery_events.truck_id) as truck_id,
         max(delivery_events.delay_minutes) as delay_minutes,
         min(delivery_events.happened_at)
-            filter (where delivery_events.event_type = 'delivery_started') as started_at,
+        filter (where delivery_events.event_type = 'delivery_started') as started_at,
         min(delivery_events.happened_at)
-            filter (where delivery_events.event_type = 'delivery_completed') as completed_at
+        filter (where delivery_events.event_type = 'delivery_completed') as completed_at
 
     from delivery_events
 
