@@ -1,0 +1,28 @@
+"""Ratios, as a table that a person reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Seconds of a way and of the way by hand; `least` is the speed that is promised."""
+
+    what: str
+    seconds: float
+    by_hand_seconds: float
+    least: float | None = None
+
+    @property
+    def speed(self) -> float:
+        """How fast it is, where the way by hand is 1."""
+        return self.by_hand_seconds / self.seconds
+
+
+def show(ratios: list[Ratio]) -> None:
+    """Print the ratios."""
+    print(f"{'':60} {'seconds':>9} {'speed':>7} {'promised':>9}")
+    for ratio in ratios:
+        least = "" if ratio.least is None else f"{ratio.least:.2f}"
+        print(f"{ratio.what:60} {ratio.seconds:9.2f} {ratio.speed:7.2f} {least:>9}")
