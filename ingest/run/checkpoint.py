@@ -68,6 +68,7 @@ def identity_of(spark: SparkSession, lake: Lake, stream: Stream) -> Identity:
             f"replaced or removed under us; {remedy}"
         )
     _check_newest(checkpoint, stream, remedy)
+    _check_queue(spark, lake, stream, remedy)
     return identity
 
 
@@ -112,6 +113,21 @@ def _check_newest(checkpoint: Path, stream: Stream, remedy: str) -> None:
             raise CheckpointInvalid(
                 f"{stream.name}: {newest} is torn ({error}); {remedy}"
             ) from error
+
+
+def _check_queue(spark: SparkSession, lake: Lake, stream: Stream, remedy: str) -> None:
+    """A checkpoint counts the commits of one queue of files, and names it."""
+    offsets = lake.checkpoint(stream.table) / "offsets"
+    newest = max((int(f.name) for f in offsets.glob("*") if f.name.isdigit()), default=None)
+    if newest is None:
+        return
+    counted = json.loads((offsets / str(newest)).read_text("utf-8").splitlines()[-1])
+    queue = lake.queue(stream.table)
+    if not lake.is_table(queue) or counted.get("reservoirId") != table_id(spark, queue):
+        raise CheckpointInvalid(
+            f"{stream.name}: {offsets.parent} is not of this stream's files: it was copied, or "
+            f"{queue} was replaced or removed; {remedy}"
+        )
 
 
 def table_id(spark: SparkSession, path: str) -> str:

@@ -32,13 +32,14 @@ def recovered(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
     with owned(lake, streams) as (spark, _):
         for stream in streams:
             try:
-                _recover(spark, lake, stream)
+                recover_stream(spark, lake, stream)
             except HeadwaterError as error:
                 errors.append(error)
     return errors
 
 
-def _recover(spark: SparkSession, lake: Lake, stream: Stream) -> None:
+def recover_stream(spark: SparkSession, lake: Lake, stream: Stream) -> None:
+    """Recover one stream, whose lock the caller holds. Raises TableChanged."""
     bronze = lake.bronze(stream.table)
     if not lake.is_table(bronze):
         raise TableChanged(
