@@ -42,6 +42,10 @@ BRONZE: Final[Mapping[str, str]] = {
     "fleet__positions": f"{_INGEST}, truck_id string, latitude double, longitude double, "
     "recorded_at timestamp, order_id bigint",
 }
+PAYLOAD: Final = (
+    *("event_type", "user_id", "session_id", "device", "page", "referrer", "duration_ms"),
+    *("vehicle_id", "order_id", "truck_id", "price", "amount_eur_cents", "delay_minutes"),
+)
 NOON: Final = dt.datetime(2026, 3, 2, 12, tzinfo=dt.UTC)
 
 Record = Mapping[str, Any]
@@ -99,13 +103,13 @@ class Lake:
         if full_refresh:
             arguments.append("--full-refresh")
         answer = self.dbt(*arguments)
+        results: Any = answer.result
         assert answer.success, answer.exception or [
             f"{result.node.name}: {result.message}"
-            for result in answer.result
+            for result in results
             if result.status not in ("success", "pass", "skipped", "no-op")
         ]
-        assert answer.result is not None
-        return {result.node.name: result for result in answer.result}
+        return {result.node.name: result for result in results}
 
     def rows(self, table: str, *columns: str) -> list[Row]:
         """Rows of a table by path, in one order; without the columns that count builds."""
@@ -168,17 +172,13 @@ def order(
 
 def event(event_id: str, event_type: str, at: dt.datetime = NOON, **payload: Any) -> Record:
     """An application event."""
-    fields = (
-        "event_type user_id session_id device page referrer duration_ms vehicle_id order_id "
-        "truck_id price amount_eur_cents delay_minutes"
-    ).split()
     values = {"event_type": event_type, "session_id": f"s{event_id}", **payload}
     return {
         "insertId": event_id,
         "timestamp": at,
         "receiveTimestamp": at,
         "severity": "INFO",
-        "jsonPayload": tuple(values.get(name) for name in fields),
+        "jsonPayload": tuple(values.get(name) for name in PAYLOAD),
         "_event_date": at.date(),
         "_event_type": event_type,
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -65,7 +64,7 @@ def arrivals(draw: random.Random) -> list[tuple[str, Record]]:
 
 
 @pytest.fixture(scope="module")
-def outcomes(shared_lake: Lake) -> Iterator[dict[str, tuple[Any, Any]]]:
+def outcomes(shared_lake: Lake) -> dict[str, tuple[Any, Any]]:
     """Of every model, its rows after builds over slices and after one full refresh."""
     lake = shared_lake
     lake.empty()
@@ -76,7 +75,7 @@ def outcomes(shared_lake: Lake) -> Iterator[dict[str, tuple[Any, Any]]]:
         lake.build()
     step_by_step = {model: lake.rows(model) for model in incremental_models()}
     lake.build(full_refresh=True)
-    yield {model: (step_by_step[model], lake.rows(model)) for model in incremental_models()}
+    return {model: (step_by_step[model], lake.rows(model)) for model in incremental_models()}
 
 
 @pytest.mark.parametrize("model", incremental_models())

@@ -6,6 +6,7 @@ import pytest
 
 from tests.build.lake import Lake, change, event, names, order
 
+
 def test_a_late_change_does_not_overwrite_a_newer_one(lake: Lake) -> None:
     lake.land("shop__orders", [order(1, 20, status="paid")])
     lake.build("+orders_current")
@@ -29,7 +30,12 @@ def test_a_build_with_nothing_new_writes_nothing(lake: Lake) -> None:
     lake.land("shop__orders", [order(1, 10)])
     lake.land("market__app_events", [event("a", "page_viewed")])
     lake.build()
-    tables = ("silver.orders_current", "silver.app_events", "gold.fct_sales", "gold.agg_sales_daily")
+    tables = (
+        "silver.orders_current",
+        "silver.app_events",
+        "gold.fct_sales",
+        "gold.agg_sales_daily",
+    )
     before = {table: lake.version(table) for table in tables}
     marks = lake.version("ops.model_marks")
     results = lake.build()

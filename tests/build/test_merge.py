@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import dbt.include.spark
 
 from tests.build.lake import Lake, event, order
 
-ADAPTER = next(iter(dbt.include.spark.__path__))
+ADAPTER = Path(next(iter(dbt.include.spark.__path__)))
 
 
 def test_a_merge_searches_only_the_days_of_its_input(lake: Lake) -> None:
@@ -35,6 +36,5 @@ def test_a_merge_by_number_searches_only_the_keys_of_its_input(lake: Lake) -> No
 
 def test_dbt_spark_still_knows_no_matched_condition() -> None:
     """When this goes red: remove macros/merge/spark__get_merge_sql.sql, or what of it remains."""
-    folder = f"{ADAPTER}/macros/materializations/incremental"
-    with open(f"{folder}/strategies.sql") as file:
-        assert "matched_condition" not in file.read()
+    strategies = ADAPTER / "macros" / "materializations" / "incremental" / "strategies.sql"
+    assert "matched_condition" not in strategies.read_text()
