@@ -7,7 +7,9 @@ one process, which is dbt's).
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +42,11 @@ _ALWAYS = {
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.redaction.regex": "(?i)secret|password|token|jaas|access[.]?key",
     "spark.log.level": "ERROR",
+    # This rule throws away the part of a finished plan that found no rows, and with it what was
+    # observed there: an Observation would wait for ever.
+    "spark.sql.adaptive.optimizer.excludedRules": (
+        "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation"
+    ),
 }
 
 
@@ -73,10 +80,15 @@ def session(name: str, lake: str) -> SparkSession:
 
 @contextlib.contextmanager
 def _jvm_speaks_to(log: Path) -> Iterator[None]:
-    """Start a child with its standard output and error in a file.
+    """Start a child with its standard output and error in a file, deaf to SIGTERM.
 
-    A JVM prints notes at its start that no setting silences; a person reads our lines only.
+    A JVM prints notes at its start that no setting silences; a person reads our lines only. A
+    SIGTERM to the group or the service is ours to answer: a JVM that starts with it ignored
+    leaves it so, and ends with us, when its standard input does.
     """
+    for name in ("py4j", "SQLQueryContextLogger"):
+        # Their stack traces repeat what is raised.
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         file = log.open("ab")
@@ -86,11 +98,13 @@ def _jvm_speaks_to(log: Path) -> Iterator[None]:
     sys.stderr.flush()
     with file:
         kept = os.dup(1), os.dup(2)
+        heard = signal.signal(signal.SIGTERM, signal.SIG_IGN)
         try:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
             yield
         finally:
+            signal.signal(signal.SIGTERM, heard)
             os.dup2(kept[0], 1)
             os.dup2(kept[1], 2)
             os.close(kept[0])

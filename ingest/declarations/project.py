@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # A folder of our own: dbt rewrites target/ at each command, and one may run beside us.
 _TARGET = "target/ingest"
+_WORDS = "use dbt's words, such as source:shop.* or source:shop.orders"
 
 
 def declared_streams(select: Sequence[str] = (), exclude: Sequence[str] = ()) -> list[Stream]:
@@ -36,10 +37,7 @@ def declared_streams(select: Sequence[str] = (), exclude: Sequence[str] = ()) ->
         chosen = _selected(manifest, select, exclude)
         streams = [stream for stream in streams if stream.unique_id in chosen]
         if not streams:
-            raise SelectionEmpty(
-                f"--select {' '.join(select) or '*'} chooses no stream; "
-                "use dbt's words, such as source:shop.* or source:shop.orders"
-            )
+            raise SelectionEmpty(f"--select {' '.join(select) or '*'} chooses no stream; {_WORDS}")
     if not streams:
         raise SelectionEmpty("no source of the project has config.meta.ingest")
     return sorted(streams, key=lambda stream: stream.name)
@@ -119,9 +117,12 @@ def _dbt(arguments: Sequence[str], manifest: Manifest | None = None) -> Any:
             "--log-level-file",
             "none",
             "--quiet",
+            "--no-use-colors",
             "--no-send-anonymous-usage-stats",
         ]
     )
+    if not result.success and "does not match any enabled nodes" in str(result.exception):
+        raise SelectionEmpty(f"the selection chooses no stream; {_WORDS}")
     if not result.success:
         raise ProjectUnreadable(f"dbt {arguments[0]}: {result.exception or result.result}")
     return result.result
