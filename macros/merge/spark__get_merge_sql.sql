@@ -9,13 +9,10 @@
     Remove when dbt-spark knows `matched_condition`; tests/build/test_merge.py says when.
 -#}
 {% macro spark__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) -%}
-    {%- if not unique_key and config.get('matched_condition') -%}
-        {%- do exceptions.raise_compiler_error(this ~ ': merge needs a unique_key in config()') -%}
-    {%- endif -%}
-    {%- set predicates = [] + (incremental_predicates or []) -%}
-    {%- do predicates.extend(merge_keys(unique_key)) -%}
-    {%- do predicates.extend(merge_bounds(source)) -%}
     {%- set columns = adapter.get_columns_in_relation(target) -%}
+    {%- set predicates = [] + (incremental_predicates or []) -%}
+    {%- do predicates.extend(merge_keys(unique_key, columns)) -%}
+    {%- do predicates.extend(merge_bounds(source)) -%}
     {%- set update_columns = get_merge_update_columns(
         config.get('merge_update_columns'), config.get('merge_exclude_columns'), columns
     ) -%}
