@@ -9,8 +9,8 @@ help: ## Show this
 setup: ## Install everything into this folder, from the lock files
 	@$(RUN)
 
-demo: ## Land a marketplace's day, build silver and gold, show what came out
-	@$(RUN) python -m demo
+demo: ## Land a marketplace's day, build silver and gold, show what came out (ARGS="--seed 9")
+	@$(RUN) python -m demo $(ARGS)
 
 test: lint ## Lint, then every test
 	@$(RUN) pytest
@@ -28,7 +28,7 @@ docs: ## Write the docs page, with lineage from stream to gold, and open it
 	elif [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open "$$page"; fi
 
 bench: ## Measure speed beside plain Spark
-	@$(RUN) python -m bench
+	@$(RUN) python -m bench $(ARGS)
 
 lock: ## Resolve the lock files again
 	@$(RUN) python -m scripts.lock
