@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
@@ -27,7 +28,7 @@ from ingest.decode.repository import StreamSchema
 from ingest.decode.tabular_records import TabularRecords
 from ingest.errors import SourceUnreadable
 from ingest.failpoint import failpoint
-from ingest.files.headers import why_unreadable
+from ingest.files.headers import csv_header, empty_files, why_unreadable
 from ingest.lake import Lake
 from ingest.shapes.conversion import at, quoted, type_at
 from ingest.tables import columns, delta
@@ -87,13 +88,16 @@ class Landing:
         """
         now = self.clock()
         first = self.first_batch_id + 2 * batch
-        readable = list(paths)
         unreadable: dict[str, str] = {}
+        if self.stream.multi_line:
+            # A file is a record there, and Spark passes over a file of no bytes.
+            unreadable = {path: f"{path}: the file is empty" for path in empty_files(paths)}
+        readable = [path for path in paths if path not in unreadable]
         while readable:
             try:
                 return self._landed(readable, unreadable, first, now, repeated)
-            except (PySparkException, SourceUnreadable):
-                broken = _unreadable(readable, self.stream.format)
+            except (PySparkException, Py4JError, SourceUnreadable):
+                broken = _unreadable(readable, self.stream)
                 if not broken:
                     raise
                 unreadable |= broken
@@ -297,12 +301,14 @@ def _ingest_values(schema: StructType, values: dict[str, Column]) -> list[Column
     ]
 
 
-def _unreadable(paths: Sequence[str], file_format: Format) -> dict[str, str]:
-    """The files that cannot be read to their end, each with the reason."""
+def _unreadable(paths: Sequence[str], stream: Stream) -> dict[str, str]:
+    """The files that cannot be read to their end, or without a sound header, with the reason."""
     found = {}
     for path in paths:
         try:
-            why_unreadable(path, file_format)
+            why_unreadable(path, stream.format)
+            if stream.format is Format.CSV and stream.csv.header:
+                csv_header(path, stream.csv)
         except SourceUnreadable as error:
             found[path] = str(error)
     return found

@@ -71,9 +71,22 @@ def parquet_columns(spark: SparkSession, path: str) -> types.StructType:
     return reader(spark).parquet(*as_patterns([path])).schema
 
 
+def empty_files(paths: Sequence[str]) -> list[str]:
+    """The files of no bytes among `paths`, which share a file system."""
+    if not paths:
+        return []
+    system, _ = opened(paths[0])
+    found = system.get_file_info([opened(path)[1] for path in paths])
+    return [path for path, info in zip(paths, found, strict=True) if info.size == 0]
+
+
 def why_unreadable(path: str, file_format: Format, *, footer_only: bool = False) -> None:
     """Read a file to its end; raises SourceUnreadable with the reason where that fails."""
     system, inside = opened(path)
+    if ":" in inside and as_patterns([inside]) != [inside]:
+        raise SourceUnreadable(
+            f"{path}: Hadoop reads no name with a colon and one of []{{}}*?\\ in it"
+        )
     try:
         if file_format is Format.PARQUET:
             with pq.ParquetFile(inside, filesystem=system) as file:

@@ -41,5 +41,7 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
             f"{stream}: another writer committed to its table; run again, "
             "and let only one process write it"
         )
-    first = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
-    return TerminalError(f"{stream}: {first.strip()[:400]}; see {log}")
+    lines = [line.strip(" :\t") for line in text.splitlines()]
+    # Py4J says first which call of its own failed.
+    told = [line for line in lines if line and not line.startswith("An error occurred while")]
+    return TerminalError(f"{stream}: {(told or [type(error).__name__])[0][:400]}; see {log}")
