@@ -1,0 +1,33 @@
+"""One Spark session for all tests that land files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from ingest.session import session
+from tests.spark.workshop import Workshop
+
+
+@pytest.fixture(scope="package")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The session of `ingest`'s own commands, without a catalog."""
+    spark = session("tests", str(tmp_path_factory.mktemp("warehouse")))
+    yield spark
+    # Tests that build with dbt come next in the process and need a session with one.
+    spark.stop()
+
+
+@pytest.fixture(scope="package")
+def workshop(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    """A lake that tests share, a table each; tables of ops are made once."""
+    return Workshop(spark, tmp_path_factory.mktemp("a lake"))
+
+
+@pytest.fixture
+def apart(spark: SparkSession, tmp_path: Path) -> Workshop:
+    """A lake of one test's own."""
+    return Workshop(spark, tmp_path)

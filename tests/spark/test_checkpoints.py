@@ -1,0 +1,133 @@
+"""A batch that runs again, a checkpoint that is lost, torn or another's: each row once."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ingest.bronze import landing
+from ingest.declarations.stream import Stream
+from ingest.errors import CheckpointInvalid, HeadwaterError, TableChanged
+from ingest.run.recovery import recover_stream
+from tests.spark.workshop import Workshop
+
+HALF = '{"id": 3}\n{"id": "three", "new": 1}\nbroken\n'
+
+
+@pytest.fixture(scope="module")
+def lost(workshop: Workshop) -> Workshop:
+    """Three batches, a lost checkpoint, a recovery, and a file more."""
+    stream = workshop.stream("lost", {"id": "bigint"}, max_files_per_trigger=1)
+    for number, content in (("1", '{"id": 1}\n'), ("2", '{"id": 2}\n'), ("3", HALF)):
+        workshop.drop("lost", f"{number}.jsonl", content)
+    workshop.land("lost")
+    shutil.rmtree(workshop.lake.checkpoint(stream.table))
+    with pytest.raises(CheckpointInvalid, match=r"its checkpoint .* is gone; .*ingest recover"):
+        workshop.land("lost")
+    recover_stream(workshop.spark, workshop.lake, stream)
+    workshop.drop("lost", "4.jsonl", [{"id": 4}])
+    workshop.land("lost")
+    return workshop
+
+
+def test_after_a_recovery_nothing_is_there_twice_and_new_files_land(lost: Workshop) -> None:
+    assert lost.values("lost", "id") == [1, 2, 3, 4, None]
+    assert [row._reason_code for row in lost.rejects("lost")] == ["MALFORMED_JSON"]
+
+
+def test_after_a_recovery_batch_numbers_go_on(lost: Workshop) -> None:
+    rows = lost.rows("lost", "id", "_batch_id")
+    newest = next(row._batch_id for row in rows if row.id == 4)
+    assert all(row._batch_id < newest for row in rows if row.id != 4)
+
+
+def test_a_recovery_without_the_newest_files_lands_the_next_ones(lost: Workshop) -> None:
+    stream = lost.stream("lost", {"id": "bigint"}, max_files_per_trigger=1)
+    shutil.rmtree(lost.folder("lost"))
+    lost.drop("lost", "5.jsonl", [{"id": 5}])
+    recover_stream(lost.spark, lost.lake, stream)
+    lost.land("lost")
+    assert lost.values("lost", "id") == [1, 2, 3, 4, 5, None]
+
+
+def commit(workshop: Workshop, stream: Stream) -> Path:
+    """The newest commit of a checkpoint."""
+    commits = workshop.lake.checkpoint(stream.table) / "commits"
+    return max(
+        (path for path in commits.iterdir() if path.name.isdigit()), key=lambda p: int(p.name)
+    )
+
+
+def test_a_batch_whose_commit_was_lost_lands_once(workshop: Workshop) -> None:
+    stream = workshop.stream("replayed", {"id": "bigint"})
+    workshop.drop("replayed", "1.jsonl", HALF)
+    workshop.land("replayed")
+    newest = commit(workshop, stream)
+    newest.unlink()
+    (newest.parent / f".{newest.name}.crc").unlink(missing_ok=True)
+    workshop.drop("replayed", "2.jsonl", [{"id": 4}])
+    workshop.land("replayed")
+    assert workshop.values("replayed", "id") == [3, 4, None]
+    assert len(workshop.rejects("replayed")) == 1
+
+
+class Killed(Exception):
+    """Stands for a kill, where a process would be too slow."""
+
+
+@pytest.mark.parametrize("step", ["after_first_write", "after_second_write", "after_quarantine"])
+def test_a_batch_of_broken_records_only_runs_again(
+    workshop: Workshop, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"hollow_{step}"
+    workshop.stream(name, {"id": "bigint"})
+    workshop.drop(name, "1.jsonl", "{broken\n")
+
+    def failpoint(reached: str) -> None:
+        if reached == step:
+            raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(landing, "failpoint", failpoint)
+        assert workshop.run(name) is not None
+    workshop.land(name)
+    assert workshop.table(name).count() == 0
+    assert [bytes(row._raw) for row in workshop.rejects(name)] == [b"{broken"]
+
+
+def test_a_checkpoint_or_table_that_is_not_ours_is_refused(workshop: Workshop) -> None:
+    mine = workshop.stream("mine", {"id": "bigint"})
+    other = workshop.stream("other", {"id": "bigint"})
+    for name in ("mine", "other"):
+        workshop.drop(name, "1.jsonl", [{"id": 1}])
+        workshop.land(name)
+    lake = workshop.lake
+
+    offsets = lake.checkpoint(mine.table) / "offsets" / "0"
+    whole = offsets.read_bytes()
+    offsets.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(CheckpointInvalid, match="is torn"):
+        workshop.land("mine")
+    offsets.write_bytes(whole)
+
+    kept = workshop.root / "kept"
+    shutil.move(lake.checkpoint(mine.table), kept)
+    shutil.copytree(lake.checkpoint(other.table), lake.checkpoint(mine.table))
+    workshop.drop("mine", "2.jsonl", [{"id": 2}])
+    error: HeadwaterError | None = None
+    try:
+        error = workshop.run("mine")
+    except HeadwaterError as refused:
+        error = refused
+    assert isinstance(error, CheckpointInvalid), error
+    assert workshop.values("mine", "id") == [1]
+    shutil.rmtree(lake.checkpoint(mine.table))
+    shutil.move(kept, lake.checkpoint(mine.table))
+    workshop.land("mine")
+    assert workshop.values("mine", "id") == [1, 2]
+
+    shutil.rmtree(lake.bronze(mine.table))
+    with pytest.raises(TableChanged, match="replaced or removed under us"):
+        workshop.land("mine")
