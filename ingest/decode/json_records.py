@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 # Records of a stream's first batch whose shapes are learnt before the first pass over it.
 _SAMPLE = 20_000
+# Stands behind each document while it is parsed.
+_END = "headwater-end"
 _VERDICT = "struct<code string, reason string, text string>"
 
 
@@ -60,7 +62,7 @@ class JsonRecords:
         """See Decoder: at a stream's start, the shapes of a sample."""
         if self._schema.knows_shapes:
             return
-        sample = self._parsed(self._lines().limit(_SAMPLE))
+        sample = self._read(self._lines().limit(_SAMPLE))
         self._learn(sample.where("_v is not null"), batch_id, now)
 
     def examined(self) -> DataFrame:
@@ -81,7 +83,7 @@ class JsonRecords:
         ]
         cast = f"try_cast(_v as {_sql_type(conversion.extracted(looked_at))})"
         return (
-            self._parsed(self._lines())
+            self._read(self._lines())
             .selectExpr(
                 SOURCE, "value", "_v", "_variation", f"{cast if looked_at.fields else 'null'} as _c"
             )
@@ -148,10 +150,22 @@ class JsonRecords:
         # A blank line is no record (JSON Lines); a file that should be one is.
         return lines if self._stream.multi_line else lines.where("trim(value) != ''")
 
-    def _parsed(self, lines: DataFrame, text: str = "value") -> DataFrame:
-        return lines.withColumn("_v", F.expr(f"try_parse_json({text})")).withColumn(
-            "_variation", F.expr(f"xxhash64({self._shape()})")
+    def _read(self, lines: DataFrame) -> DataFrame:
+        """`lines` with `_v`, null where a line is not one document, and `_variation`.
+
+        Spark parses the first document of a text and does not look at what follows it, so a
+        second one (a line end that was lost) would vanish. Inside an array, whatever follows is
+        looked at, and the array's last element shows that it was the text's own end.
+        """
+        wrapped = lines.withColumn(
+            "_w", F.expr(f"try_parse_json(concat('[', value, ',\"{_END}\"]'))")
         )
+        is_one = f"try_variant_get(_w, '$[1]', 'string') = '{_END}'"
+        document = F.expr(f"if({is_one}, variant_get(_w, '$[0]'), null)")
+        return self._shaped(wrapped.withColumn("_v", document))
+
+    def _shaped(self, parsed: DataFrame) -> DataFrame:
+        return parsed.withColumn("_variation", F.expr(f"xxhash64({self._shape()})"))
 
     def _shape(self) -> str:
         """SQL of a record's shape; what is held as VARIANT or in a map adds nothing to it."""
@@ -189,7 +203,7 @@ class JsonRecords:
         """The held records with their verdicts, read from the files once."""
         if self._looked_at is None:
             self._looked_at = self._judged(held).persist()
-        return self._parsed(self._looked_at, "_text")
+        return self._shaped(self._looked_at.withColumn("_v", F.expr("try_parse_json(_text)")))
 
     def _judged(self, held: Sequence[int]) -> DataFrame:
         lines = self._lines().withColumn(HASH, F.expr("xxhash64(value)"))
