@@ -24,6 +24,6 @@
         {%- do alter_clustering(this) -%}
     {%- endif -%}
     {%- set relations = dbt.materialization_incremental_spark() -%}
-    {%- do remember_build(read, code, rows_affected_by_main()) -%}
+    {%- do remember_build(read, code, rows_written(this)) -%}
     {{- return(relations) -}}
 {%- endmaterialization %}

@@ -64,6 +64,7 @@ def test_every_run_is_recorded_for_people(lake: Lake) -> None:
     runs = deltalake.DeltaTable(str(lake.path / "ops" / "model_runs")).to_pyarrow_table()
     found = [row for row in runs.to_pylist() if row["node"] == "model.headwater.orders_current"]
     assert [row["status"] for row in found] == ["success", "success"]
+    assert sorted(row["rows_affected"] for row in found) == [1, 2]
     assert all(row["seconds"] > 0 and row["started_at"] for row in found)
 
 

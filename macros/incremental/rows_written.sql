@@ -1,0 +1,18 @@
+{#-
+    How many rows the last commit of a Delta table wrote or removed, by its own metrics.
+
+    dbt-spark throws away what the statement answered; the table's history keeps it.
+-#}
+{% macro rows_written(relation) -%}
+    {%- set commit = run_query('describe history ' ~ relation ~ ' limit 1').rows[0] -%}
+    {%- set metrics = commit['operationMetrics'] -%}
+    {%- if metrics is string -%}{%- set metrics = fromjson(metrics) -%}{%- endif -%}
+    {%- if commit['operation'] == 'MERGE' -%}
+        {{- return(
+            metrics['numTargetRowsInserted'] | int
+            + metrics['numTargetRowsUpdated'] | int
+            + metrics['numTargetRowsDeleted'] | int
+        ) -}}
+    {%- endif -%}
+    {{- return(metrics.get('numOutputRows', 0) | int) -}}
+{%- endmacro %}
