@@ -82,7 +82,10 @@ def ran(lake: Lake, *, stream: str = "shop.orders", table_id: str = "here") -> P
     )
     folder = lake.checkpoint(STREAM.table)
     for batch in ("0", "1"):
-        for name, lines in (("offsets", ["v1", "{}", '{"reservoirId": "here"}']), ("commits", ["v1", "{}"])):
+        for name, lines in (
+            ("offsets", ["v1", "{}", '{"reservoirId": "here"}']),
+            ("commits", ["v1", "{}"]),
+        ):
             (folder / name).mkdir(parents=True, exist_ok=True)
             (folder / name / batch).write_text("\n".join(lines), encoding="utf-8")
     log = Path(lake.queue(STREAM.table), "_delta_log")
