@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from ingest.session import session
@@ -17,8 +19,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session of `ingest`'s own commands, without a catalog."""
     spark = session("tests", str(tmp_path_factory.mktemp("warehouse")))
     yield spark
-    # Tests that build with dbt come next in the process and need a session with one.
     spark.stop()
+    # The JVM too: tests that build with dbt come next in the process, and start another.
+    gateway: Any = SparkContext._gateway
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
+    SparkContext._gateway = SparkContext._jvm = None
 
 
 @pytest.fixture(scope="package")
