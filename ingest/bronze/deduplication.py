@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from ingest.decode.decoder import IDS
+from ingest.decode.decoder import ROW
 from ingest.shapes.conversion import at
 
 if TYPE_CHECKING:
@@ -23,13 +23,17 @@ if TYPE_CHECKING:
 def deduplicated(
     rows: DataFrame, bronze: DataFrame | None, ids: Sequence[tuple[str, ...]], since: datetime
 ) -> DataFrame:
-    """`rows` without those whose IDS came before, in `bronze` since `since` or in `rows`.
+    """`rows` without those whose ids, paths in ROW, came before: in `rows`, or in `bronze`.
+
+    `since`: when the oldest row of `bronze` that counts was landed.
 
     No `bronze`: it has no such columns yet, so nothing in it has an identity. Rows
     that lack a part of the identity are kept: nothing tells them apart.
     """
     id_columns = [f"_id_{index}" for index in range(len(ids))]
-    with_ids = rows.select("*", *(F.col(f"{IDS}.`{i}`").alias(c) for i, c in enumerate(id_columns)))
+    with_ids = rows.select(
+        "*", *(F.expr(at(ROW, path)).alias(c) for path, c in zip(ids, id_columns, strict=True))
+    )
     first = Window.partitionBy(*id_columns).orderBy(*id_columns)
     complete = " and ".join(f"{column} is not null" for column in id_columns)
     fresh = with_ids.withColumn("_rank", F.row_number().over(first)).where(

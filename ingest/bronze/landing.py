@@ -20,17 +20,18 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
 from ingest.bronze.deduplication import deduplicated
-from ingest.bronze.positions import with_positions
 from ingest.declarations.stream import Format, Stream
-from ingest.decode.decoder import HASH, HELD, IDS, Decoder
+from ingest.decode.decoder import MARK, REJECTS, RESCUED, ROW, SOURCE, Decoder
+from ingest.decode.held import Held
 from ingest.decode.json_records import JsonRecords
 from ingest.decode.repository import StreamSchema
 from ingest.decode.tabular_records import TabularRecords
 from ingest.errors import SourceUnreadable
 from ingest.failpoint import failpoint
 from ingest.files.headers import csv_header, empty_files, why_unreadable
+from ingest.files.lines import packed_otherwise
 from ingest.lake import Lake
-from ingest.shapes.conversion import at, quoted, type_at
+from ingest.shapes.conversion import at, type_at
 from ingest.tables import columns, delta
 
 if TYPE_CHECKING:
@@ -39,10 +40,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FILE_REJECTS = (
-    "_source string, _raw binary, _reason_code string, _reason string, _position long, _rule string"
+_FILE_REJECTS = (
+    "_source string, _raw binary, _position long, _reason_code string, _reason string, _rule string"
 )
-_REJECT_COLUMNS = ("_source", "_raw", "_reason_code", "_reason", "_position", "_rule")
 _NOTHING: dict[str, Any] = {"rows": 0, "rescued": 0, "rejects": 0}
 
 
@@ -89,9 +89,11 @@ class Landing:
         now = self.clock()
         first = self.first_batch_id + 2 * batch
         unreadable: dict[str, str] = {}
+        if self.stream.format is not Format.PARQUET:
+            unreadable |= packed_otherwise(paths)
         if self.stream.multi_line:
             # A file is a record there, and Spark passes over a file of no bytes.
-            unreadable = {path: f"{path}: the file is empty" for path in empty_files(paths)}
+            unreadable |= {path: f"{path}: the file is empty" for path in empty_files(paths)}
         readable = [path for path in paths if path not in unreadable]
         while readable:
             try:
@@ -123,8 +125,8 @@ class Landing:
         failpoint("after_first_write")
         rest = _NOTHING
         if counts["held"]:
-            held = sorted({int(one) for one in counts["hashes"].split(",")})
             try:
+                held = Held.parsed(counts["marks"])
                 rest = self._land_rest(decoder, held, first + 1, now, repeated)
             finally:
                 decoder.close()
@@ -143,16 +145,16 @@ class Landing:
     def _land_first(
         self, decoder: Decoder, batch_id: int, now: datetime, repeated: bool
     ) -> dict[str, Any]:
-        """Land what fits at first sight; counts, and the hashes of what was held back."""
+        """Land what fits at first sight; counts, and the marks of what was held back."""
         seen = Observation()
         examined = decoder.examined().observe(
             seen,
             F.count(F.lit(1)).alias("records"),
-            F.expr(f"count_if({HELD})").alias("held"),
-            F.expr(f"listagg(if({HELD}, cast({HASH} as string), null), ',')").alias("hashes"),
+            F.count(MARK).alias("held"),
+            F.expr(f"listagg({MARK}, ',')").alias("marks"),
         )
-        fresh = self._fresh(examined.where(f"not {HELD}"), now)
-        rows = self._with_ingest_columns(decoder.typed(fresh), batch_id, now)
+        fresh = self._fresh(examined.where(f"{MARK} is null"), now)
+        rows = self._with_ingest_columns(fresh, batch_id, now)
         if repeated and self._is_appended(batch_id):
             # Delta would skip the write, and with it the look at the records.
             examined.write.format("noop").mode("overwrite").save()
@@ -162,15 +164,15 @@ class Landing:
         return {**seen.get, **self._counted(batch_id)}
 
     def _land_rest(
-        self, decoder: Decoder, held: Sequence[int], batch_id: int, now: datetime, repeated: bool
+        self, decoder: Decoder, held: Held, batch_id: int, now: datetime, repeated: bool
     ) -> dict[str, Any]:
         """Land held records, or send them to quarantine; counts of both."""
         decoder.learn_held(held, batch_id, now)
         rest = decoder.rest(held)
-        rejects = with_positions(self.spark, rest.rejects, self.stream).persist()
+        rejects = rest.rejects.persist()
         try:
             if not (repeated and self._is_appended(batch_id)):
-                rows = self._fresh(self._with_ids(rest.rows), now).drop(IDS)
+                rows = self._fresh(rest.rows, now)
                 self._append(self._with_ingest_columns(rows, batch_id, now), batch_id)
             counts = self._counted(batch_id)
             failpoint("after_second_write")
@@ -181,21 +183,14 @@ class Landing:
             rejects.unpersist()
         return counts
 
-    def _with_ids(self, rows: DataFrame) -> DataFrame:
-        columns_of = self.schema.columns
-        members = ", ".join(
-            f"'{index}', {at('', path) if type_at(columns_of, path) else 'null'}"
-            for index, path in enumerate(self.stream.identity.event_id)
-        )
-        return rows.withColumn(IDS, F.expr(f"named_struct({members})" if members else "null"))
-
     def _decoder(self, paths: Sequence[str]) -> Decoder:
         kind = JsonRecords if self.stream.format is Format.JSON else TabularRecords
         return kind(self.spark, self.stream, self.schema, paths)
 
     def _fresh(self, rows: DataFrame, now: datetime) -> DataFrame:
         identity = self.stream.identity
-        if not identity.deduplicate_within or not identity.event_id:
+        is_known = all(type_at(self.schema.columns, path) for path in identity.event_id)
+        if not identity.deduplicate_within or not identity.event_id or not is_known:
             return rows
         landed = self.spark.read.format("delta").load(self.path)
         is_comparable = all(type_at(landed.schema, path) for path in identity.event_id)
@@ -208,33 +203,23 @@ class Landing:
 
     def _with_ingest_columns(self, rows: DataFrame, batch_id: int, now: datetime) -> DataFrame:
         identity, schema = self.stream.identity, self.schema.columns
-        time = (
-            identity.event_time
-            if identity.event_time and type_at(schema, identity.event_time)
-            else None
+        time, kind = (
+            at(ROW, path) if path and type_at(schema, path) else None
+            for path in (identity.event_time, identity.event_type)
         )
-        kind = (
-            identity.event_type
-            if identity.event_type and type_at(schema, identity.event_type)
-            else None
-        )
+        today = f"date'{now:%Y-%m-%d}'"
         values = {
             "_ingested_at": F.lit(now),
             "_batch_id": F.lit(batch_id).cast("bigint"),
-            "_source": F.col("_source"),
+            "_source": F.col(SOURCE),
             "_event_date": F.expr(
-                f"coalesce(try_cast({at('', time)} as date), date'{now:%Y-%m-%d}')"
-                if time
-                else f"date'{now:%Y-%m-%d}'"
+                f"coalesce(try_cast({time} as date), {today})" if time else today
             ),
-            "_event_type": F.expr(
-                f"cast({at('', kind)} as string)" if kind else "cast(null as string)"
-            ),
-            "_rescued": F.col("_rescued"),
+            "_event_type": F.expr(f"cast({kind or 'null'} as string)"),
+            "_rescued": F.col(RESCUED),
         }
-        return rows.select(
-            *_ingest_values(columns.INGEST, values), *map(quoted, schema.fieldNames())
-        )
+        columns_of = (F.expr(at(ROW, (name,))).alias(name) for name in schema.fieldNames())
+        return rows.select(*_ingest_values(columns.INGEST, values), *columns_of)
 
     def _append(self, rows: DataFrame, batch_id: int) -> None:
         delta.append_once(
@@ -247,10 +232,10 @@ class Landing:
         for path, reason in unreadable.items():
             log.warning("%s: %s is quarantined whole: %s", self.stream.name, path, reason)
         rows = [
-            (path, None, "FILE_UNREADABLE", reason, None, None)
+            (path, None, None, "FILE_UNREADABLE", reason, None)
             for path, reason in sorted(unreadable.items())
         ]
-        rejects = self.spark.createDataFrame(rows, FILE_REJECTS).coalesce(1)
+        rejects = self.spark.createDataFrame(rows, _FILE_REJECTS).coalesce(1)
         self._quarantine(rejects, batch_id, now, "files", repeated)
 
     def _quarantine(
@@ -266,7 +251,7 @@ class Landing:
             "_ingested_at": F.lit(now),
             "_batch_id": F.lit(batch_id).cast("bigint"),
             "_code_version": F.lit(delta.code_version()),
-        } | {name: F.col(name) for name in _REJECT_COLUMNS}
+        } | {name: F.col(name) for name in REJECTS}
         delta.append_once(
             rejects.select(*_ingest_values(columns.QUARANTINE, values)),
             self.quarantine_path,

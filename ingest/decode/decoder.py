@@ -1,7 +1,7 @@
 """What landing asks of a format.
 
 Landing goes over a batch's files once and writes every record that fits at first sight.
-What it holds back there (new shapes, misfits, broken records) is known by the hash of its
+What it holds back there (new shapes, misfits, broken records) is marked with checksums of its
 bytes and looked at again, carefully, in a second, small pass.
 """
 
@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Protocol
 
 from pyspark.sql import functions as F
 
+from ingest.decode.held import Held
 from ingest.shapes.conversion import text_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql import types as T
 
-# Columns of examined rows beside whatever the format carries along.
-SOURCE, HASH, HELD, IDS = "_source", "_hash", "_held", "_ids"
+# Columns of examined rows. MARK is null where a record fits; see `held`.
+SOURCE, MARK, ROW, RESCUED = "_source", "_mark", "_row", "_rescued"
 # Columns of rejects.
-REJECTS = (
-    "_source string, _raw binary, _hash bigint, _reason_code string, _reason string, _rule string"
-)
+REJECTS = ("_source", "_raw", "_position", "_reason_code", "_reason", "_rule")
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What became of the records that were held back: rows with their columns, and rejects."""
+    """What became of the records that were held back: rows (SOURCE, ROW, RESCUED), and rejects."""
 
     rows: DataFrame
     rejects: DataFrame
@@ -40,23 +40,19 @@ class Decoder(Protocol):
     """One format's way from a batch's files to rows."""
 
     def examined(self) -> DataFrame:
-        """Every record: SOURCE, HASH, HELD and (struct) IDS, and what `typed` needs."""
-        ...
-
-    def typed(self, rows: DataFrame) -> DataFrame:
-        """Rows of `examined` that are not held, as SOURCE, `_rescued` and the table's columns."""
+        """Every record: SOURCE, MARK, RESCUED and ROW, a struct of the table's columns."""
         ...
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """Before the first pass: learn what can be learnt without reading everything."""
         ...
 
-    def learn_held(self, held: Sequence[int], batch_id: int, now: datetime) -> None:
-        """Between the passes: learn from the held records, by hash."""
+    def learn_held(self, held: Held, batch_id: int, now: datetime) -> None:
+        """Between the passes: learn from the held records."""
         ...
 
-    def rest(self, held: Sequence[int]) -> Rest:
-        """The held records again, by hash."""
+    def rest(self, held: Held) -> Rest:
+        """The held records again."""
         ...
 
     def close(self) -> None:
@@ -81,11 +77,15 @@ def source_column(paths: Sequence[str]) -> Column:
     )
 
 
-def among(column: str, values: Sequence[int]) -> str:
-    """SQL condition that `column` is one of `values`; false for none."""
+def row(columns: T.StructType, values: Sequence[str]) -> str:
+    """SQL of ROW from each column's value; a table may have no columns yet."""
     if not values:
-        return "false"
-    return f"{column} in ({', '.join(f'{value}L' for value in values)})"
+        return f"cast(null as struct<>) as {ROW}"
+    members = ", ".join(
+        f"{text_literal(name)}, {value}"
+        for name, value in zip(columns.fieldNames(), values, strict=True)
+    )
+    return f"named_struct({members}) as {ROW}"
 
 
 def null_key_reason(parts: Sequence[tuple[str, str]]) -> str:

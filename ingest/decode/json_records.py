@@ -14,28 +14,21 @@ from pyspark.sql import types as T
 
 from ingest.declarations.stream import SchemaEvolution, Stream
 from ingest.decode.decoder import (
-    HASH,
-    HELD,
-    IDS,
+    MARK,
+    RESCUED,
+    ROW,
     SOURCE,
     Rest,
-    among,
     null_key_reason,
+    row,
     source_column,
 )
 from ingest.decode.exact_json import examined as examined_exactly
 from ingest.decode.exact_json import leftovers
+from ingest.decode.held import Held, held_records, mark
 from ingest.decode.repository import StreamSchema
 from ingest.files.headers import as_patterns, reader
-from ingest.shapes.conversion import (
-    Conversion,
-    at,
-    quoted,
-    restricted,
-    text_literal,
-    type_at,
-    union,
-)
+from ingest.shapes.conversion import Conversion, at, quoted, text_literal, type_at
 from ingest.shapes.fitting import Path
 from ingest.shapes.shape import MAP, SHORT_DECIMALS
 
@@ -44,8 +37,9 @@ if TYPE_CHECKING:
 
 # Records of a stream's first batch whose shapes are learnt before the first pass over it.
 _SAMPLE = 20_000
-# Stands behind each document while it is parsed.
-_END = "headwater-end"
+# Each text is parsed inside an object, with an end behind it: see `_read`.
+_END, _RECORD = "headwater_end", "record"
+_WRAPPED = (f"OBJECT<{_END}: BIGINT, {_RECORD}: ", ">")
 _VERDICT = "struct<code string, reason string, text string>"
 
 
@@ -63,83 +57,66 @@ class JsonRecords:
         if self._schema.knows_shapes:
             return
         sample = self._read(self._lines().limit(_SAMPLE))
-        self._learn(sample.where("_v is not null"), batch_id, now)
+        self._learn(sample, batch_id, now)
 
     def examined(self) -> DataFrame:
-        """See Decoder. Carries `_v`, the record as VARIANT."""
-        schema, conversion = self._schema.columns, self._schema.conversion
-        identity = self._stream.identity
-        paths = (*identity.key, *identity.event_id)
-        looked_at = union(restricted(schema, paths), conversion.looked_at(schema))
+        """See Decoder."""
+        conversion = self._schema.conversion
         held = [
-            f"not coalesce({among('_variation', self._schema.clean_variations)}, false)",
+            f"not coalesce({_among('_variation', self._schema.clean_variations)}, false)",
             "not is_valid_utf8(value)",
-            *(f"coalesce({one}, false)" for one in conversion.misfits(looked_at, "_c", ())),
-            *(f"{sql} is null" for _, sql in self._values(identity.key, conversion, "_c")),
             *(
-                f"coalesce(contains(schema_of_variant({value}), 'DOUBLE'), false)"
-                for value in _variants(schema)
+                f"coalesce({one}, false)"
+                for one in conversion.misfits(self._schema.columns, "_r", ROW, ())
+            ),
+            *(f"{sql} is null" for _, sql in self._values(self._stream.identity.key)),
+            *(
+                f"coalesce(contains(schema_of_variant({at(ROW, (name,))}), 'DOUBLE'), false)"
+                for name in _open_columns(self._schema.columns)
             ),
         ]
-        cast = f"try_cast(_v as {_sql_type(conversion.extracted(looked_at))})"
-        return (
-            self._read(self._lines())
-            .selectExpr(
-                SOURCE, "value", "_v", "_variation", f"{cast if looked_at.fields else 'null'} as _c"
-            )
-            .selectExpr(
-                SOURCE,
-                f"xxhash64(value) as {HASH}",
-                f"({' or '.join(held)}) as {HELD}",
-                f"{_struct(self._values(identity.event_id, conversion, '_c'))} as {IDS}",
-                "_v",
-            )
+        examined = self._read(self._lines())
+        return self._rows(examined, conversion, "value", "_w", "_variation").selectExpr(
+            SOURCE,
+            f"{mark(' or '.join(held), 'value')} as {MARK}",
+            f"cast(null as string) as {RESCUED}",
+            ROW,
         )
 
-    def typed(self, rows: DataFrame) -> DataFrame:
-        """See Decoder."""
-        columns = self._columns(rows, self._schema.conversion)
-        return columns.withColumn("_rescued", F.lit(None).cast("string"))
-
-    def learn_held(self, held: Sequence[int], batch_id: int, now: datetime) -> None:
+    def learn_held(self, held: Held, batch_id: int, now: datetime) -> None:
         """See Decoder: the shapes of held records."""
-        self._learn(self._verdicts(held).where("_v is not null"), batch_id, now)
+        self._learn(self._verdicts(held), batch_id, now)
 
-    def rest(self, held: Sequence[int]) -> Rest:
+    def rest(self, held: Held) -> Rest:
         """See Decoder. Records travel as text, and what fits nowhere is rescued."""
         careful = Conversion({}, careful=True)
         names = _nested_names(self._schema.columns)
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
         verdicts = self._verdicts(held)
-        columns = self._columns(verdicts.where("_v is not null"), careful, "value", HASH, "_text")
-        held_columns = [quoted(name) for name in self._schema.columns.fieldNames()]
-        keys = self._stream.identity.key
-        reason = null_key_reason([(".".join(path), at("", path)) for path in keys])
+        reject = (SOURCE, "value as _raw", "_position")
+        keys = self._values(self._stream.identity.key)
         # The rescued text is computed before anything filters on the columns it reads.
-        rows = columns.withColumn(
-            "_rescued",
-            rescue("_text", F.expr(f"to_json(struct({', '.join(held_columns)}))"))
-            if held_columns
-            else F.lit(None).cast("string"),
-        ).withColumn("_reason", F.expr(reason))
-        broken = verdicts.where("_v is null").selectExpr(
-            SOURCE,
-            "cast(value as binary) as _raw",
-            HASH,
+        rows = self._rows(
+            verdicts.where("_w is not null"), careful, "value", "_position", "_text"
+        ).select(
+            "*",
+            rescue("_text", F.expr(f"to_json({ROW})")).alias(RESCUED),
+            F.expr(null_key_reason(keys)).alias("_reason"),
+        )
+        broken = verdicts.where("_w is null").selectExpr(
+            *reject,
             "coalesce(_verdict.code, 'MALFORMED_JSON') as _reason_code",
             "coalesce(_verdict.reason, 'Spark cannot read it') as _reason",
             "cast(null as string) as _rule",
         )
         unkeyed = rows.where("_reason is not null").selectExpr(
-            SOURCE,
-            "cast(value as binary) as _raw",
-            HASH,
+            *reject,
             "'NULL_KEY' as _reason_code",
             "_reason",
-            f"{text_literal('key: ' + ', '.join('.'.join(path) for path in keys))} as _rule",
+            f"{text_literal('key: ' + ', '.join(name for name, _ in keys))} as _rule",
         )
-        good = rows.where("_reason is null").drop("value", HASH, "_text", "_reason")
+        good = rows.where("_reason is null").select(SOURCE, RESCUED, ROW)
         return Rest(good, broken.unionByName(unkeyed))
 
     def _lines(self) -> DataFrame:
@@ -150,102 +127,94 @@ class JsonRecords:
         # A blank line is no record (JSON Lines); a file that should be one is.
         return lines if self._stream.multi_line else lines.where("trim(value) != ''")
 
-    def _read(self, lines: DataFrame) -> DataFrame:
-        """`lines` with `_v`, null where a line is not one document, and `_variation`.
+    def _read(self, lines: DataFrame, text: str = "value") -> DataFrame:
+        """`lines` with `_w`, the wrapped document of `text`, and `_variation`, its shape's hash.
 
         Spark parses the first document of a text and does not look at what follows it, so a
-        second one (a line end that was lost) would vanish. Inside an array, whatever follows is
-        looked at, and the array's last element shows that it was the text's own end.
+        second one (a line end that was lost) would vanish. Inside an object, whatever follows is
+        looked at, and the object's end, which is part of the shape, was the text's own.
         """
-        wrapped = lines.withColumn(
-            "_w", F.expr(f"try_parse_json(concat('[', value, ',\"{_END}\"]'))")
-        )
-        is_one = f"try_variant_get(_w, '$[1]', 'string') = '{_END}'"
-        document = F.expr(f"if({is_one}, variant_get(_w, '$[0]'), null)")
-        return self._shaped(wrapped.withColumn("_v", document))
+        return lines.selectExpr(
+            "*", f"""try_parse_json(concat('{{"{_RECORD}":', {text}, ',"{_END}":0}}')) as _w"""
+        ).transform(self._shaped)
 
     def _shaped(self, parsed: DataFrame) -> DataFrame:
-        return parsed.withColumn("_variation", F.expr(f"xxhash64({self._shape()})"))
-
-    def _shape(self) -> str:
-        """SQL of a record's shape; what is held as VARIANT or in a map adds nothing to it."""
-        open_columns = _variants(self._schema.columns)
-        record = "_v"
-        if open_columns:
-            names = ", ".join(map(text_literal, open_columns))
-            record = (
-                "to_variant_object(map_filter(try_cast(_v as map<string,variant>), "
-                f"(k, v) -> k not in ({names})))"
-            )
-        shape = f"regexp_replace(schema_of_variant({record}), '{SHORT_DECIMALS}', 'DECIMAL')"
+        """With `_shape` and its hash; what is held as VARIANT or in a map adds nothing to it."""
+        short = f"regexp_replace(_shape, '{SHORT_DECIMALS}', 'DECIMAL')"
+        shape = f"if(contains(_shape, 'DECIMAL('), {short}, _shape)"
         for name in _erased_maps(self._schema.columns):
             # Numbers with an exponent have to be seen: they may not be exact.
             pattern = rf"(?<=[< ]){name}: OBJECT<((?!DOUBLE)[^<>])*>"
             shape = f"regexp_replace({shape}, {text_literal(pattern)}, '{name}: {MAP}')"
-        return shape
+        shaped = parsed.withColumn("_shape", F.expr(self._shape()))
+        return shaped.withColumn("_shape", F.expr(shape)).withColumn(
+            "_variation", F.xxhash64("_shape")
+        )
+
+    def _shape(self) -> str:
+        """SQL of the wrapped record's whole shape, without columns that hold any."""
+        open_columns = _open_columns(self._schema.columns)
+        if not open_columns:
+            return "schema_of_variant(_w)"
+        names = ", ".join(map(text_literal, open_columns))
+        members = f"try_cast(variant_get(_w, '$.{_RECORD}') as map<string,variant>)"
+        record = f"to_variant_object(map_filter({members}, (k, v) -> k not in ({names})))"
+        before, after = map(text_literal, _WRAPPED)
+        is_whole = (
+            f"try_variant_get(_w, '$.{_END}', 'int') = 0 "
+            "and cardinality(try_cast(_w as map<string,variant>)) = 2"
+        )
+        return f"if({is_whole}, concat({before}, schema_of_variant({record}), {after}), null)"
 
     def _learn(self, parsed: DataFrame, batch_id: int, now: datetime) -> None:
+        before, after = _WRAPPED
         found = (
-            parsed.withColumn("_shape", F.expr(self._shape()))
-            .where("_shape like 'OBJECT<%'")
+            parsed.where(f"startswith(_shape, {text_literal(before + 'OBJECT<')})")
             .groupBy("_variation")
             .agg(F.first("_shape").alias("_shape"))
             .collect()
         )
-        self._schema.learn({row._variation: row._shape for row in found}, batch_id, now)
+        shapes = {one._variation: one._shape[len(before) : -len(after)] for one in found}
+        self._schema.learn(shapes, batch_id, now)
 
     def close(self) -> None:
         """See Decoder."""
         if self._looked_at is not None:
             self._looked_at.unpersist()
 
-    def _verdicts(self, held: Sequence[int]) -> DataFrame:
-        """The held records with their verdicts, read from the files once."""
+    def _verdicts(self, held: Held) -> DataFrame:
+        """The held records with their verdicts, looked for in the files once."""
         if self._looked_at is None:
-            self._looked_at = self._judged(held).persist()
-        return self._shaped(self._looked_at.withColumn("_v", F.expr("try_parse_json(_text)")))
+            found = held_records(
+                self._spark, self._paths, held, whole_files=self._stream.multi_line
+            )
+            verdict = F.udf(examined_exactly, _VERDICT)
+            judged = found.withColumn("_verdict", verdict("value"))
+            self._looked_at = judged.withColumn("_text", F.col("_verdict.text")).persist()
+        return self._read(self._looked_at, "_text")
 
-    def _judged(self, held: Sequence[int]) -> DataFrame:
-        lines = self._lines().withColumn(HASH, F.expr("xxhash64(value)"))
-        if len(held) <= 1000:
-            lines = lines.where(among(HASH, held))
-        else:
-            wanted = self._spark.createDataFrame([(one,) for one in held], f"{HASH} long")
-            lines = lines.join(F.broadcast(wanted), HASH, "left_semi")
-        verdict = F.udf(examined_exactly, _VERDICT)
-        judged = lines.withColumn("_verdict", verdict(F.col("value").cast("binary")))
-        return judged.withColumn("_text", F.col("_verdict.text"))
+    def _rows(self, rows: DataFrame, conversion: Conversion, *carried: str) -> DataFrame:
+        """ROW of each `_w`, beside `carried`, and `_r`, from which it was made."""
+        columns = self._schema.columns
+        record = _sql_type(conversion.extracted(columns))
+        cast = f"try_cast(_w as struct<{_RECORD}: {record}>).{_RECORD}"
+        kept = [SOURCE, *carried, f"{cast if columns.fields else 'null'} as _r"]
+        values = [
+            conversion.typed(member.dataType, at("_r", (member.name,)), (member.name,))
+            for member in columns.fields
+        ]
+        return rows.selectExpr(*kept).select("*", F.expr(row(columns, values)))
 
-    def _columns(self, rows: DataFrame, conversion: Conversion, *carried: str) -> DataFrame:
-        schema = self._schema.columns
-        if not schema.fields:
-            return rows.select(SOURCE, *carried)
-        cast = f"try_cast(_v as {_sql_type(conversion.extracted(schema))})"
-        kept = [SOURCE, *carried]
-        return rows.selectExpr(*kept, f"{cast} as _r").selectExpr(
-            *kept,
-            *(
-                f"{conversion.typed(member.dataType, at('_r', (member.name,)), (member.name,))}"
-                f" as {quoted(member.name)}"
-                for member in schema.fields
-            ),
-        )
-
-    def _values(
-        self, paths: Sequence[Path], conversion: Conversion, source: str
-    ) -> list[tuple[str, str]]:
+    def _values(self, paths: Sequence[Path]) -> list[tuple[str, str]]:
         """(path, SQL of the column's value); null where the table has no such column."""
-        values = []
-        for path in paths:
-            kind = type_at(self._schema.columns, path)
-            sql = conversion.typed(kind, at(source, path), path) if kind else "null"
-            values.append((".".join(path), sql))
-        return values
+        return [
+            (".".join(path), at(ROW, path) if type_at(self._schema.columns, path) else "null")
+            for path in paths
+        ]
 
 
-def _struct(values: Sequence[tuple[str, str]]) -> str:
-    members = ", ".join(f"'{index}', {sql}" for index, (_, sql) in enumerate(values))
-    return f"named_struct({members})" if members else "null"
+def _among(column: str, values: Sequence[int]) -> str:
+    return f"{column} in ({', '.join(f'{value}L' for value in values)})" if values else "false"
 
 
 def _sql_type(kind: T.DataType) -> str:
@@ -268,13 +237,9 @@ def _nested_names(kind: T.DataType) -> Mapping[str, Any]:
     return {}
 
 
-def _variants(schema: T.StructType) -> list[str]:
-    """SQL of each value that is held as VARIANT."""
-    return [
-        f"variant_get(_v, {_json_path(member.name)})"
-        for member in schema.fields
-        if isinstance(member.dataType, T.VariantType)
-    ]
+def _open_columns(schema: T.StructType) -> list[str]:
+    """Names of the columns that are held as VARIANT."""
+    return [one.name for one in schema.fields if isinstance(one.dataType, T.VariantType)]
 
 
 def _erased_maps(schema: T.StructType) -> list[str]:
@@ -304,7 +269,3 @@ def _maps(kind: T.DataType) -> list[tuple[str, T.DataType]]:
         else:
             found += _maps(member.dataType)
     return found
-
-
-def _json_path(name: str) -> str:
-    return text_literal('$["' + name.replace('"', '\\"') + '"]')

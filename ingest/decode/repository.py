@@ -8,7 +8,7 @@ a batch uses the entries up to its own number.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -25,15 +25,16 @@ from ingest.shapes.shape import Shape, merged, parse_shape
 from ingest.tables import columns, delta
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 EVENT_SCHEMAS = (
-    "stream string, _batch_id bigint, variation bigint comment 'Hash of the shape.', "
-    "shape string comment 'Attribute paths and JSON types.', first_seen_at timestamp"
-)
-STREAM_SCHEMAS = (
-    "stream string, _batch_id bigint, version bigint, schema string comment 'Spark, as JSON.', "
-    "added array<struct<path:string,type:string>>, recorded_at timestamp"
+    "stream string, _batch_id bigint comment 'Batch that learnt it.', "
+    "version bigint comment 'Version of the columns from here on.', "
+    "variation bigint comment 'Hash of a shape; null where the row tells a version.', "
+    "shape string comment 'Attribute paths and JSON types.', "
+    "schema string comment 'Columns of a new version, as Spark writes them in JSON.', "
+    "added array<struct<path:string,type:string>> comment 'Columns that the version brought.', "
+    "recorded_at timestamp"
 )
 # Past this many shapes a stream's records are all looked at carefully when they are new.
 MOST_SHAPES = 20_000
@@ -43,31 +44,34 @@ class StreamSchema:
     """What is known of one stream, up to a batch."""
 
     def __init__(self, spark: SparkSession, lake: Lake, stream: Stream, application: str) -> None:
-        self._spark, self._lake, self._stream = spark, lake, stream
+        self._spark, self._stream = spark, stream
         self._application = application
         self.columns = T.StructType()
         self.version = 0
         self._shapes: dict[int, Shape] = {}
         self._fits: dict[int, Fit] = {}
-        for name, ddl in (("event_schemas", EVENT_SCHEMAS), ("stream_schemas", STREAM_SCHEMAS)):
-            if not lake.is_table(lake.ops(name)):
-                delta.ensure_table(spark, lake.ops(name), ddl)
+        self._path = lake.ops("event_schemas")
+        if not lake.is_table(self._path):
+            delta.ensure_table(spark, self._path, EVENT_SCHEMAS)
 
     def load(self, batch_id: int) -> None:
         """Know what was known when `batch_id` began. Raises DeclarationInvalid."""
-        newest = (
-            self._entries("stream_schemas", batch_id)
-            .orderBy("version", ascending=False)
-            .select("version", "schema")
-            .first()
+        entries = self._spark.read.format("delta").load(self._path)
+        known = delta.only_row(
+            entries.where(
+                (entries.stream == self._stream.name) & (entries._batch_id <= batch_id)
+            ).selectExpr(
+                "max(struct(version, schema)) filter (where schema is not null) as newest",
+                "collect_list(struct(variation, shape)) filter (where variation is not null)"
+                " as shapes",
+            )
         )
         recorded = T.StructType()
-        if newest:
-            self.version = newest.version
-            recorded = T.StructType.fromJson(json.loads(newest.schema))
+        if known.newest:
+            self.version = known.newest.version
+            recorded = T.StructType.fromJson(json.loads(known.newest.schema))
         self.columns = self._with_declared(recorded)
-        seen = self._entries("event_schemas", batch_id).select("variation", "shape").collect()
-        self._shapes = {row.variation: parse_shape(row.shape) for row in seen}
+        self._shapes = {one.variation: parse_shape(one.shape) for one in known.shapes}
         self._refit()
 
     @property
@@ -94,23 +98,19 @@ class StreamSchema:
         if not new:
             return
         parsed = {key: parse_shape(text) for key, text in new.items()}
-        self.grow(merged(parsed.values()), batch_id, now)
-        if len(self._shapes) < MOST_SHAPES:
-            name = self._stream.name
-            rows = [(name, batch_id, key, text, now) for key, text in sorted(new.items())]
-            self._append("event_schemas", EVENT_SCHEMAS, rows, batch_id)
+        seen = merged(parsed.values())
+        result = self._evolved(lambda how: evolved(self.columns, seen, how, columns.NAMES))
+        remembered = new if len(self._shapes) < MOST_SHAPES else {}
+        self._adopt(result, remembered, batch_id, now)
         self._shapes |= parsed
         self._refit()
 
-    def grow(self, seen: Shape, batch_id: int, now: datetime) -> None:
-        """Grow the columns by what `seen` brings, as declared, and record the version."""
-        self._grow(lambda how: evolved(self.columns, seen, how, columns.NAMES), batch_id, now)
-
     def widen(self, incoming: T.StructType, batch_id: int, now: datetime) -> None:
         """Grow the columns by those of typed files, as declared, and record the version."""
-        self._grow(lambda how: widened(self.columns, incoming, how, columns.NAMES), batch_id, now)
+        result = self._evolved(lambda how: widened(self.columns, incoming, how, columns.NAMES))
+        self._adopt(result, {}, batch_id, now)
 
-    def _grow(self, grown: Callable[[Evolution], Evolved], batch_id: int, now: datetime) -> None:
+    def _evolved(self, grown: Callable[[Evolution], Evolved]) -> Evolved:
         declared = self._stream.evolution
         if declared.mode is SchemaEvolution.FAIL_ON_NEW_COLUMNS:
             growing = replace(declared, mode=SchemaEvolution.ADD_NEW_COLUMNS)
@@ -120,23 +120,31 @@ class StreamSchema:
                     f"{self._stream.name}: new columns {names}; declare them in "
                     f"{self._stream.declared_in} (schema_evolution is fail_on_new_columns)"
                 )
-        result = grown(declared)
-        self._adopt(result, batch_id, now)
+        return grown(declared)
 
-    def _adopt(self, result: Evolved, batch_id: int, now: datetime) -> None:
-        if result.schema == self.columns and self.version:
-            return
-        self.columns = result.schema
-        self.version += 1
-        row = (
-            self._stream.name,
-            batch_id,
-            self.version,
-            result.schema.json(),
-            list(result.added),
-            now,
-        )
-        self._append("stream_schemas", STREAM_SCHEMAS, [row], batch_id)
+    def _adopt(
+        self, result: Evolved, shapes: Mapping[int, str], batch_id: int, now: datetime
+    ) -> None:
+        """Take over a version, and record it with the shapes that brought it, in one commit."""
+        is_new = result.schema != self.columns or not self.version
+        if is_new:
+            self.columns = result.schema
+            self.version += 1
+        name, version = self._stream.name, self.version
+        rows: list[tuple[object, ...]] = [
+            (name, batch_id, version, key, text, None, None, now)
+            for key, text in sorted(shapes.items())
+        ]
+        if is_new:
+            schema, added = result.schema.json(), list(result.added)
+            rows.append((name, batch_id, version, None, None, schema, added, now))
+        if rows:
+            delta.append_once(
+                self._spark.createDataFrame(rows, EVENT_SCHEMAS).coalesce(1),
+                self._path,
+                application=f"{self._application}/schemas",
+                version=batch_id,
+            )
 
     def _with_declared(self, recorded: T.StructType) -> T.StructType:
         declared = declared_schema(self._stream.columns)
@@ -160,22 +168,6 @@ class StreamSchema:
             key: fit(self.columns, shape, overflow_matters=rescues)
             for key, shape in self._shapes.items()
         }
-
-    def _entries(self, name: str, batch_id: int) -> DataFrame:
-        entries = self._spark.read.format("delta").load(self._lake.ops(name))
-        return entries.where(
-            (entries.stream == self._stream.name) & (entries._batch_id <= batch_id)
-        )
-
-    def _append(
-        self, name: str, ddl: str, rows: Sequence[tuple[object, ...]], batch_id: int
-    ) -> None:
-        delta.append_once(
-            self._spark.createDataFrame(rows, ddl).coalesce(1),
-            self._lake.ops(name),
-            application=f"{self._application}/{name}",
-            version=batch_id,
-        )
 
 
 def _conflicts(

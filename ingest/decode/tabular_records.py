@@ -13,27 +13,29 @@ from datetime import datetime
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ingest.declarations.stream import CsvOptions, Format, SchemaEvolution, Stream
 from ingest.decode.decoder import (
-    HASH,
-    HELD,
-    IDS,
+    MARK,
+    RESCUED,
+    ROW,
     SOURCE,
     Rest,
-    among,
     null_key_reason,
+    row,
     source_column,
 )
+from ingest.decode.held import Held, among, held_records, mark
 from ingest.decode.repository import StreamSchema
 from ingest.files.headers import as_patterns, csv_header, parquet_columns, reader
 from ingest.shapes.conversion import at, cast_exactly, quoted, text_literal
 from ingest.tables import delta
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _CORRUPT = "_corrupt_record"
 _RAW, _RECORD = "_raw", "_record"
@@ -94,52 +96,38 @@ class TabularRecords:
         self._schema.widen(T.StructType(list(incoming.values())), batch_id, now)
 
     def examined(self) -> DataFrame:
-        """See Decoder. Carries the table's columns and `_rescued`."""
-        identity = self._stream.identity
-        key = [f"{quoted(path[0])} is null" for path in identity.key]
-        ids = ", ".join(f"'{i}', {at('', path)}" for i, path in enumerate(identity.event_id))
-        rows = reduce(
-            lambda left, right: left.unionByName(right), [self._typed(one) for one in self._groups]
-        )
-        return rows.selectExpr(
-            "*",
-            f"xxhash64({_RAW}) as {HASH}",
-            f"({' or '.join([f'{_CORRUPT} is not null', f'not {_VALID}', *key])}) as {HELD}",
-            f"{f'named_struct({ids})' if ids else 'null'} as {IDS}",
-        )
-
-    def typed(self, rows: DataFrame) -> DataFrame:
         """See Decoder."""
-        names = [SOURCE, "_rescued", *self._schema.columns.fieldNames()]
-        return rows.select(*map(quoted, names))
+        rows = [self._typed(group, self._lines(group)) for group in self._groups]
+        unkeyed = [f"{at(ROW, path)} is null" for path in self._stream.identity.key]
+        held = [f"{_CORRUPT} is not null", f"not {_VALID}", *unkeyed]
+        return reduce(DataFrame.unionByName, rows).selectExpr(
+            SOURCE, f"{mark(' or '.join(held), _RAW)} as {MARK}", RESCUED, ROW
+        )
 
-    def learn_held(self, held: Sequence[int], batch_id: int, now: datetime) -> None:
+    def learn_held(self, held: Held, batch_id: int, now: datetime) -> None:
         """See Decoder: every column is known from the files' headers."""
 
     def close(self) -> None:
         """See Decoder: nothing is kept."""
 
-    def rest(self, held: Sequence[int]) -> Rest:
+    def rest(self, held: Held) -> Rest:
         """See Decoder: held rows are rejects, each with its reason."""
         key = self._stream.identity.key
-        reason = null_key_reason([(path[0], quoted(path[0])) for path in key])
+        reason = null_key_reason([(path[0], at(ROW, path)) for path in key])
         rule = text_literal("key: " + ", ".join(path[0] for path in key))
-        rejects = (
-            self.examined()
-            .where(HELD)
-            .where(among(HASH, held))
-            .selectExpr(
-                SOURCE,
-                f"cast({_RAW} as binary) as _raw",
-                HASH,
-                _by_fault("'INVALID_UTF8'", "'MALFORMED_CSV'", "'NULL_KEY'", "_reason_code"),
-                _by_fault("'not UTF-8'", "'not one value a column'", reason, "_reason"),
-                _by_fault("null", "null", rule, "_rule"),
-            )
+        found = [self._typed(group, self._found(group, held)) for group in self._groups]
+        rows = reduce(DataFrame.unionByName, found)
+        rejects = rows.selectExpr(
+            SOURCE,
+            f"cast({_RAW} as binary) as _raw",
+            "_position",
+            _by_fault("'INVALID_UTF8'", "'MALFORMED_CSV'", "'NULL_KEY'", "_reason_code"),
+            _by_fault("'not UTF-8'", "'not one value a column'", reason, "_reason"),
+            _by_fault("null", "null", rule, "_rule"),
         )
-        return Rest(self.typed(self.examined().where("false")), rejects)
+        return Rest(rows.select(SOURCE, RESCUED, ROW).where("false"), rejects)
 
-    def _read(self, group: _Group) -> DataFrame:
+    def _lines(self, group: _Group) -> DataFrame:
         """SOURCE, the raw record as text, and the record as a struct of the file's columns."""
         source = source_column(group.paths)
         if self._stream.format is Format.PARQUET:
@@ -149,13 +137,23 @@ class TabularRecords:
             return rows.select(
                 "*", F.to_json(_RECORD).alias(_RAW), F.lit(None).cast("string").alias(_CORRUPT)
             )
-        options = self._stream.csv
         lines = (
             reader(self._spark)
             .text(as_patterns(group.paths))
             .select(source, F.col("value").alias(_RAW))
         )
-        lines = lines.where(f"trim({_RAW}) != ''")
+        return self._parsed(group, lines.where(f"trim({_RAW}) != ''"))
+
+    def _found(self, group: _Group, held: Held) -> DataFrame:
+        """The held ones of `_lines`, with their `_position`; null where a format has no lines."""
+        if self._stream.format is Format.PARQUET:
+            rows = among(self._spark, self._lines(group), _RAW, held)
+            return rows.withColumn("_position", F.lit(None).cast("bigint"))
+        found = held_records(self._spark, group.paths, held, whole_files=False)
+        return self._parsed(group, found.withColumn(_RAW, F.col("value").cast("string")))
+
+    def _parsed(self, group: _Group, lines: DataFrame) -> DataFrame:
+        options = self._stream.csv
         if options.header:
             header = csv_header(group.paths[0], options).line
             lines = lines.where(F.col(_RAW) != header)
@@ -166,19 +164,18 @@ class TabularRecords:
             _CORRUPT, F.col(f"{_RECORD}.{_CORRUPT}")
         )
 
-    def _typed(self, group: _Group) -> DataFrame:
-        columns, rescued = [], []
+    def _typed(self, group: _Group, lines: DataFrame) -> DataFrame:
+        """`lines` with ROW and RESCUED."""
+        values, rescued = [], []
         there = {member.name.lower(): member for member in group.columns.fields}
         for member in self._schema.columns.fields:
             found = there.pop(member.name.lower(), None)
             if found is None:
-                columns.append(
-                    f"cast(null as {member.dataType.simpleString()}) as {quoted(member.name)}"
-                )
+                values.append(f"cast(null as {member.dataType.simpleString()})")
                 continue
             source = at(_RECORD, (found.name,))
             typed, text = _converted(member.dataType, found.dataType, source)
-            columns.append(f"{typed} as {quoted(member.name)}")
+            values.append(typed)
             if text:
                 lost = f"if({source} is not null and {typed} is null, {text}, null)"
                 rescued += [text_literal(member.name), lost]
@@ -188,9 +185,9 @@ class TabularRecords:
                 rescued += [text_literal(extra.name), _as_text(extra.dataType, source)]
         lost = f"map_filter(map({', '.join(rescued)}), (k, v) -> v is not null)" if rescued else ""
         rescue = f"if(cardinality({lost}) = 0, null, to_json({lost}))" if lost else "null"
-        return self._read(group).selectExpr(
-            SOURCE, _RAW, _CORRUPT, f"cast({rescue} as string) as _rescued", *columns
-        )
+        return lines.selectExpr(
+            "*", f"cast({rescue} as string) as {RESCUED}", row(self._schema.columns, values)
+        ).drop(_RECORD)
 
     def _inferred(self, group: _Group, names: Sequence[str]) -> list[T.StructField]:
         """Types of columns of text, where every value of the batch agrees."""
@@ -202,12 +199,12 @@ class TabularRecords:
             counts.append(f"count({value}) as n_{index}")
             for kind, condition in _CSV_TYPES:
                 counts.append(f"count_if({condition.format(value)}) as {kind}_{index}")
-        row = delta.only_row(self._read(group).selectExpr(*counts))
+        counted = delta.only_row(self._lines(group).selectExpr(*counts))
         found = []
         for index, name in enumerate(names):
-            if not row[f"n_{index}"]:
+            if not counted[f"n_{index}"]:
                 continue
-            fitting = [k for k, _ in _CSV_TYPES if row[f"{k}_{index}"] == row[f"n_{index}"]]
+            fitting = [k for k, _ in _CSV_TYPES if counted[f"{k}_{index}"] == counted[f"n_{index}"]]
             found.append(T.StructField(name, _TYPES[fitting[0]] if fitting else T.StringType()))
         return found
 

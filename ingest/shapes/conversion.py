@@ -84,21 +84,27 @@ class Conversion:
             return f"transform_values({source}, (k{len(path)}, {name}) -> {value})"
         return cast_exactly(kind, source)
 
-    def misfits(self, kind: T.DataType, source: str, path: Path) -> list[str]:
-        """SQL conditions, one of which holds where a value of `source` does not fit."""
+    def misfits(self, kind: T.DataType, source: str, typed: str, path: Path) -> list[str]:
+        """SQL conditions, one of which holds where a value of `source` does not fit.
+
+        `typed` is the value of the column that `source` became.
+        """
         if isinstance(kind, T.StructType):
             return [
                 condition
                 for member in kind.fields
                 for condition in self.misfits(
-                    member.dataType, f"{source}.{quoted(member.name)}", (*path, member.name)
+                    member.dataType,
+                    f"{source}.{quoted(member.name)}",
+                    f"{typed}.{quoted(member.name)}",
+                    (*path, member.name),
                 )
             ]
         if isinstance(kind, T.ArrayType | T.MapType):
             return self._misfits_inside(kind, source, path)
         route = self.route(kind, path)
         if route is Route.TEXT:
-            return [f"({source} is not null and {cast_exactly(kind, source)} is null)"]
+            return [f"({source} is not null and {typed} is null)"]
         if route is Route.RANGED:
             return [f"abs({source}) > {_EXACT_IN_DOUBLE}D"]
         return []
@@ -106,36 +112,14 @@ class Conversion:
     def _misfits_inside(self, kind: T.ArrayType | T.MapType, source: str, path: Path) -> list[str]:
         name = f"m{len(path)}"
         if isinstance(kind, T.ArrayType):
-            inner = self.misfits(kind.elementType, name, (*path, ELEMENT))
-            values = source
+            place, element, values = (*path, ELEMENT), kind.elementType, source
         else:
-            inner = self.misfits(kind.valueType, name, (*path, VALUE))
-            values = f"map_values({source})"
+            place, element, values = (*path, VALUE), kind.valueType, f"map_values({source})"
+        inner = self.misfits(element, name, self.typed(element, name, place), place)
         if not inner:
             return []
         either = " or ".join(f"coalesce({condition}, false)" for condition in inner)
         return [f"exists({values}, {name} -> {either})"]
-
-    def looked_at(self, schema: T.StructType) -> T.StructType:
-        """The part of `schema` whose values decide about misfits."""
-        part = self._looked_at(schema, ())
-        return part if isinstance(part, T.StructType) else T.StructType()
-
-    def _looked_at(self, kind: T.DataType, path: Path) -> T.DataType | None:
-        if isinstance(kind, T.StructType):
-            members = [
-                T.StructField(member.name, part)
-                for member in kind.fields
-                if (part := self._looked_at(member.dataType, (*path, member.name)))
-            ]
-            return T.StructType(members) if members else None
-        if isinstance(kind, T.ArrayType):
-            element = self._looked_at(kind.elementType, (*path, ELEMENT))
-            return T.ArrayType(element) if element else None
-        if isinstance(kind, T.MapType):
-            value = self._looked_at(kind.valueType, (*path, VALUE))
-            return T.MapType(kind.keyType, value) if value else None
-        return kind if self.route(kind, path) is not Route.STRAIGHT else None
 
 
 def cast_exactly(kind: T.DataType, text: str) -> str:
@@ -184,22 +168,6 @@ def _matches(text: str, number: str) -> str:
 
 def _equal(text: str, other: str, scale: int) -> str:
     return f"try_cast({text} as decimal(38,{scale})) = try_cast({other} as decimal(38,{scale}))"
-
-
-def restricted(kind: T.StructType, paths: tuple[Path, ...]) -> T.StructType:
-    """The part of a struct that holds `paths`; paths that it lacks are left out."""
-    members: list[T.StructField] = []
-    for member in kind.fields:
-        inside = tuple(path[1:] for path in paths if path and path[0] == member.name)
-        if not inside:
-            continue
-        if isinstance(member.dataType, T.StructType) and all(inside):
-            part = restricted(member.dataType, inside)
-            if part.fields:
-                members.append(T.StructField(member.name, part))
-        else:
-            members.append(member)
-    return T.StructType(members)
 
 
 def union(left: T.StructType, right: T.StructType) -> T.StructType:

@@ -77,7 +77,7 @@ class Killed(Exception):
     """Stands for a kill, where a process would be too slow."""
 
 
-@pytest.mark.parametrize("step", ["after_first_write", "after_second_write", "after_quarantine"])
+@pytest.mark.parametrize("step", ["after_first_write", "after_second_write"])
 def test_a_batch_of_broken_records_only_runs_again(
     workshop: Workshop, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

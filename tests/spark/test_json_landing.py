@@ -127,7 +127,7 @@ def test_a_value_that_does_not_fit_is_rescued_and_its_row_lives(landed: Workshop
 def test_a_new_field_of_an_object_grows_the_table_within_its_batch(landed: Workshop) -> None:
     rows = landed.rows("events", "id", "payload.new")
     assert ("d1", "field") in [tuple(row) for row in rows]
-    schemas = landed.spark.read.format("delta").load(landed.lake.ops("stream_schemas"))
+    schemas = landed.spark.read.format("delta").load(landed.lake.ops("event_schemas"))
     added = schemas.where("stream = 'test.events'").selectExpr("inline(added)").collect()
     assert ("payload.new", "string") in [tuple(row) for row in added]
 
