@@ -40,6 +40,8 @@ _ALWAYS = {
     # Bronze keeps what came, also instants before the Gregorian calendar.
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    # Past this many fields, nested ones too, Spark stops compiling a query as a whole.
+    "spark.sql.codegen.maxFields": "1000",
     "spark.redaction.regex": "(?i)secret|password|token|jaas|access[.]?key",
     "spark.log.level": "ERROR",
     # This rule throws away the part of a finished plan that found no rows, and with it what was

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ from ingest.files.headers import csv_header, empty_files, why_unreadable
 from ingest.files.lines import packed_otherwise
 from ingest.lake import Lake
 from ingest.shapes.conversion import at, type_at
-from ingest.tables import columns, delta
+from ingest.tables import columns, delta, table_log
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -265,14 +265,18 @@ class Landing:
 
     def _is_appended(self, batch_id: int) -> bool:
         """Whether bronze has this commit: of this application, or, once recovered, of another."""
-        return delta.has_appended(
-            self.spark, self.path, application=self.application, version=batch_id
+        return table_log.has_appended(
+            self.path, application=self.application, version=batch_id
         ) or self._is_landed(self.path, batch_id)
 
     def _is_landed(self, path: str, batch_id: int) -> bool:
-        return not self._rows_of(path, batch_id).isEmpty()
+        there = table_log.counted(path, batch_id)
+        return bool(there.rows) if there else not self._rows_of(path, batch_id).isEmpty()
 
     def _counted(self, batch_id: int) -> dict[str, Any]:
+        there = table_log.counted(self.path, batch_id)
+        if there:
+            return asdict(there)
         rows = self._rows_of(self.path, batch_id)
         return delta.only_row(
             rows.selectExpr("count(*) as rows", "count(_rescued) as rescued")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ingest.tables import table_log
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -16,8 +18,7 @@ def compacted(spark: SparkSession, path: str, least: int = FEW_FILES) -> bool:
 
     The caller owns the table: nobody else writes it meanwhile.
     """
-    detail = spark.sql(f"describe detail delta.`{path}`").select("numFiles").first()
-    if detail is None or detail.numFiles < least:
+    if table_log.number_of_files(path) < least:
         return False
     spark.sql(f"optimize delta.`{path}`")
     return True

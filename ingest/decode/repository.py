@@ -22,7 +22,7 @@ from ingest.shapes.conversion import Conversion, union
 from ingest.shapes.evolution import Evolved, declared_schema, evolved, widened
 from ingest.shapes.fitting import Fit, fit, joined
 from ingest.shapes.shape import Shape, merged, parse_shape
-from ingest.tables import columns, delta
+from ingest.tables import columns, delta, table_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,22 +56,21 @@ class StreamSchema:
 
     def load(self, batch_id: int) -> None:
         """Know what was known when `batch_id` began. Raises DeclarationInvalid."""
-        entries = self._spark.read.format("delta").load(self._path)
-        known = delta.only_row(
-            entries.where(
-                (entries.stream == self._stream.name) & (entries._batch_id <= batch_id)
-            ).selectExpr(
-                "max(struct(version, schema)) filter (where schema is not null) as newest",
-                "collect_list(struct(variation, shape)) filter (where variation is not null)"
-                " as shapes",
-            )
-        )
+        columns_read = ["stream", "_batch_id", "version", "variation", "shape", "schema"]
+        known = [
+            entry
+            for entry in table_log.rows(self._path, columns_read).to_pylist()
+            if entry["stream"] == self._stream.name and entry["_batch_id"] <= batch_id
+        ]
+        versions = {one["version"]: one["schema"] for one in known if one["schema"]}
         recorded = T.StructType()
-        if known.newest:
-            self.version = known.newest.version
-            recorded = T.StructType.fromJson(json.loads(known.newest.schema))
+        if versions:
+            self.version = max(versions)
+            recorded = T.StructType.fromJson(json.loads(versions[self.version]))
         self.columns = self._with_declared(recorded)
-        self._shapes = {one.variation: parse_shape(one.shape) for one in known.shapes}
+        self._shapes = {
+            one["variation"]: parse_shape(one["shape"]) for one in known if one["shape"]
+        }
         self._refit()
 
     @property

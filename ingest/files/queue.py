@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
-
-from delta import DeltaTable
 
 from ingest.declarations.stream import FileSource
 from ingest.files.listing import FoundFile
+from ingest.tables import table_log
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,16 +32,16 @@ class FileQueue:
     def __init__(self, spark: SparkSession, path: str) -> None:
         self._spark = spark
         self.path = path
-        if not DeltaTable.isDeltaTable(spark, path):
+        if not Path(path, "_delta_log").is_dir():
             spark.sql(f"create table if not exists delta.`{path}` ({SCHEMA}) using delta")
-        rows = (
-            spark.read.format("delta")
-            .load(path)
-            .selectExpr("path", "size", "unix_micros(modified_at) as modified", "found_at")
-        )
+        rows = table_log.rows(path, ["path", "size", "modified_at", "found_at"]).sort_by("found_at")
+        modified = rows["modified_at"].cast("int64").to_pylist()
         # Of a file that changed, the newest look counts.
         self._known = {
-            row.path: (row.size, row.modified) for row in rows.orderBy("found_at").collect()
+            name: (size, microseconds)
+            for name, size, microseconds in zip(
+                rows["path"].to_pylist(), rows["size"].to_pylist(), modified, strict=True
+            )
         }
 
     @property

@@ -11,17 +11,11 @@ import json
 import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from delta import DeltaTable
 
 from ingest.declarations.stream import Stream
 from ingest.errors import CheckpointInvalid, TableChanged
 from ingest.lake import Lake
-from ingest.tables import delta
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from ingest.tables import table_log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,18 +35,18 @@ class Identity:
         new.replace(path)
 
 
-def identity_of(spark: SparkSession, lake: Lake, stream: Stream) -> Identity:
+def identity_of(lake: Lake, stream: Stream) -> Identity:
     """The identity of the stream's checkpoint, a new one for a stream that never ran.
 
     Raises CheckpointInvalid (lost, torn, another stream's) and TableChanged (replaced).
     """
     path, checkpoint = lake.identity(stream.table), lake.checkpoint(stream.table)
     bronze = lake.bronze(stream.table)
-    current_id = table_id(spark, bronze)
+    current_id = table_log.table_id(bronze)
     remedy = f"to go on from what has landed: ingest recover --select source:{stream.name}"
     has_run = (checkpoint / "commits").is_dir() and any((checkpoint / "commits").glob("[0-9]*"))
     if not path.exists() or not (checkpoint.exists() or has_run):
-        if delta.newest_batch(spark, bronze) >= 0:
+        if table_log.newest_batch(bronze) >= 0:
             raise CheckpointInvalid(
                 f"{stream.name}: bronze.{stream.table} has rows, but its checkpoint "
                 f"{checkpoint} is gone; {remedy}"
@@ -68,7 +62,7 @@ def identity_of(spark: SparkSession, lake: Lake, stream: Stream) -> Identity:
             f"replaced or removed under us; {remedy}"
         )
     _check_newest(checkpoint, stream, remedy)
-    _check_queue(spark, lake, stream, remedy)
+    _check_queue(lake, stream, remedy)
     return identity
 
 
@@ -115,7 +109,7 @@ def _check_newest(checkpoint: Path, stream: Stream, remedy: str) -> None:
             ) from error
 
 
-def _check_queue(spark: SparkSession, lake: Lake, stream: Stream, remedy: str) -> None:
+def _check_queue(lake: Lake, stream: Stream, remedy: str) -> None:
     """A checkpoint counts the commits of one queue of files, and names it."""
     offsets = lake.checkpoint(stream.table) / "offsets"
     newest = max((int(f.name) for f in offsets.glob("*") if f.name.isdigit()), default=None)
@@ -123,13 +117,8 @@ def _check_queue(spark: SparkSession, lake: Lake, stream: Stream, remedy: str) -
         return
     counted = json.loads((offsets / str(newest)).read_text("utf-8").splitlines()[-1])
     queue = lake.queue(stream.table)
-    if not lake.is_table(queue) or counted.get("reservoirId") != table_id(spark, queue):
+    if not lake.is_table(queue) or counted.get("reservoirId") != table_log.table_id(queue):
         raise CheckpointInvalid(
             f"{stream.name}: {offsets.parent} is not of this stream's files: it was copied, or "
             f"{queue} was replaced or removed; {remedy}"
         )
-
-
-def table_id(spark: SparkSession, path: str) -> str:
-    """Delta's own id of a table, which a replaced table does not keep."""
-    return str(delta.only_row(DeltaTable.forPath(spark, path).detail())["id"])

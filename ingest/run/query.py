@@ -63,7 +63,7 @@ class StreamQuery:
         self.error: HeadwaterError | None = None
         self._running: StreamingQuery | None = None
         _make_tables(spark, lake, stream)
-        identity = identity_of(spark, lake, stream)
+        identity = identity_of(lake, stream)
         schema = StreamSchema(spark, lake, stream, identity.application)
         self._landing = Landing(
             spark=spark,

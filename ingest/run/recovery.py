@@ -17,8 +17,9 @@ from ingest.errors import HeadwaterError, TableChanged
 from ingest.files.listing import listed
 from ingest.files.queue import LANDED, NEW, FileQueue
 from ingest.lake import Lake
-from ingest.run.checkpoint import fresh_identity, table_id
+from ingest.run.checkpoint import fresh_identity
 from ingest.run.runner import owned, utc_now
+from ingest.tables import table_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,7 +60,9 @@ def recover_stream(spark: SparkSession, lake: Lake, stream: Stream) -> None:
     # or, where its files are gone, one that never was: a batch that has landed is not written.
     base = newest - newest % 2 + (0 if again else 2)
     before = 2 if done & {file.path for file in here} else 0
-    fresh_identity(stream, table_id(spark, bronze), base - before).save(lake.identity(stream.table))
+    fresh_identity(stream, table_log.table_id(bronze), base - before).save(
+        lake.identity(stream.table)
+    )
     # Last, since a stream whose checkpoint is gone is refused.
     lake.checkpoint(stream.table).mkdir(parents=True)
     log.info(

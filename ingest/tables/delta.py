@@ -12,13 +12,10 @@ from pyspark.sql import types as T
 
 from ingest.lake import Lake
 from ingest.shapes.conversion import quoted, text_literal
+from ingest.tables import table_log
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
-
-# Commits that may follow one of a batch before that batch runs again: its second one, and
-# what people and maintenance do meanwhile.
-_NEWEST_COMMITS = 50
 
 # The registry of tables that ingest made: dbt reads it to know which exist.
 REGISTRY_DDL = "table_name string, stream string, kind string, created_at timestamp"
@@ -54,23 +51,9 @@ def append_once(
         .mode("append")
         .option("txnAppId", application)
         .option("txnVersion", version)
-        .option("userMetadata", _mark(application, version))
         .option("mergeSchema", str(grow).lower())
         .save(path)
     )
-
-
-def has_appended(spark: SparkSession, path: str, *, application: str, version: int) -> bool:
-    """Whether `append_once` has made this commit, be it one of no rows.
-
-    Asked about the newest writes only, so the newest commits are looked at.
-    """
-    commits = spark.sql(f"describe history delta.`{path}` limit {_NEWEST_COMMITS}")
-    return not commits.where(commits.userMetadata == _mark(application, version)).isEmpty()
-
-
-def _mark(application: str, version: int) -> str:
-    return f"{application} {version}"
 
 
 def register(spark: SparkSession, lake: Lake, tables: Sequence[tuple[str, str, str]]) -> None:
@@ -78,9 +61,7 @@ def register(spark: SparkSession, lake: Lake, tables: Sequence[tuple[str, str, s
     path = lake.ops("stream_tables")
     if not lake.is_table(path):
         ensure_table(spark, path, REGISTRY_DDL)
-    listed = {
-        row[0] for row in spark.read.format("delta").load(path).select("table_name").collect()
-    }
+    listed = set(table_log.rows(path, ["table_name"])["table_name"].to_pylist())
     now = datetime.now(UTC)
     rows = [(*table, now) for table in tables if table[0] not in listed]
     if rows:
@@ -98,12 +79,6 @@ def ensure_table(spark: SparkSession, path: str, ddl: str, tries: int = 5) -> No
             if attempt == tries - 1 or "Concurrent" not in f"{type(error).__name__} {error}":
                 raise
             time.sleep(0.2 * 2**attempt)
-
-
-def newest_batch(spark: SparkSession, path: str) -> int:
-    """The highest `_batch_id` of a bronze table; -1 where it has no rows."""
-    row = spark.read.format("delta").load(path).selectExpr("max(_batch_id) as newest").first()
-    return -1 if row is None or row.newest is None else int(row.newest)
 
 
 def table_schema(spark: SparkSession, path: str) -> T.StructType:

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,12 +13,11 @@ from ingest.declarations.stream import FileSource, Format, Stream
 from ingest.errors import CheckpointInvalid, StorageFailed, StreamLocked, TableChanged
 from ingest.failpoint import failpoint
 from ingest.lake import Lake
-from ingest.run import checkpoint
 from ingest.run.checkpoint import Identity, fresh_identity, identity_of
 from ingest.run.failures import explained
 from ingest.run.lock import StreamLock
 from ingest.run.progress import read_totals, save_totals
-from ingest.tables import delta
+from ingest.tables import table_log
 
 HOLDER = """
 import sys
@@ -38,7 +36,6 @@ STREAM = Stream(
     files=FileSource(path="landing"),
     format=Format.JSON,
 )
-SPARK: Any = None
 
 
 def test_a_second_process_is_told_who_lands_the_stream(tmp_path: Path) -> None:
@@ -70,8 +67,8 @@ def test_a_lock_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 @pytest.fixture
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
     """A lake whose table has the id `here` and rows up to batch 7."""
-    monkeypatch.setattr(checkpoint, "table_id", lambda *_: "here")
-    monkeypatch.setattr(delta, "newest_batch", lambda *_: 7)
+    monkeypatch.setattr(table_log, "table_id", lambda *_: "here")
+    monkeypatch.setattr(table_log, "newest_batch", lambda *_: 7)
     return Lake(str(tmp_path))
 
 
@@ -96,14 +93,14 @@ def ran(lake: Lake, *, stream: str = "shop.orders", table_id: str = "here") -> P
 
 def test_a_checkpoint_is_known_again(lake: Lake) -> None:
     ran(lake)
-    assert identity_of(SPARK, lake, STREAM).first_batch_id == 4
+    assert identity_of(lake, STREAM).first_batch_id == 4
 
 
 def test_a_stream_that_never_ran_gets_one(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delta, "newest_batch", lambda *_: -1)
-    made = identity_of(SPARK, lake, STREAM)
+    monkeypatch.setattr(table_log, "newest_batch", lambda *_: -1)
+    made = identity_of(lake, STREAM)
     assert made.first_batch_id == 0
-    assert identity_of(SPARK, lake, STREAM) == made
+    assert identity_of(lake, STREAM) == made
 
 
 def test_each_checkpoint_has_an_application_of_its_own() -> None:
@@ -113,7 +110,7 @@ def test_each_checkpoint_has_an_application_of_its_own() -> None:
 
 def test_rows_without_a_checkpoint_are_refused(lake: Lake) -> None:
     with pytest.raises(CheckpointInvalid, match=r"is gone; .*ingest recover --select source:shop"):
-        identity_of(SPARK, lake, STREAM)
+        identity_of(lake, STREAM)
 
 
 @pytest.mark.parametrize("name", ["offsets/1", "commits/1"])
@@ -124,7 +121,7 @@ def test_a_torn_file_is_refused(lake: Lake, name: str, content: str) -> None:
         content = 'v1\n{"a"'
     torn.write_text(content, encoding="utf-8")
     with pytest.raises(CheckpointInvalid, match="is torn") as told:
-        identity_of(SPARK, lake, STREAM)
+        identity_of(lake, STREAM)
     assert (told.value.exit_code, told.value.code) == (1, "CHECKPOINT")
 
 
@@ -132,19 +129,19 @@ def test_a_torn_identity_is_refused(lake: Lake) -> None:
     ran(lake)
     lake.identity(STREAM.table).write_text('{"stream": "sh', encoding="utf-8")
     with pytest.raises(CheckpointInvalid, match="is torn"):
-        identity_of(SPARK, lake, STREAM)
+        identity_of(lake, STREAM)
 
 
 def test_another_streams_identity_is_refused(lake: Lake) -> None:
     ran(lake, stream="shop.customers")
     with pytest.raises(CheckpointInvalid, match=r"belongs to stream shop\.customers"):
-        identity_of(SPARK, lake, STREAM)
+        identity_of(lake, STREAM)
 
 
 def test_another_table_in_the_place_of_ours_is_refused(lake: Lake) -> None:
     ran(lake, table_id="gone")
     with pytest.raises(TableChanged, match="replaced or removed under us"):
-        identity_of(SPARK, lake, STREAM)
+        identity_of(lake, STREAM)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,52 @@
+"""Lines as Spark's text source cuts them, and held records among them."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from ingest.decode.held import Held
+from ingest.files import lines
+from ingest.files.lines import numbered_lines, packed_otherwise, whole
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 1000])
+def test_lines_end_with_lf_crlf_or_cr_wherever_a_chunk_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(lines, "_CHUNK", chunk)
+    path = tmp_path / "mixed.jsonl"
+    path.write_bytes(b"one\ntwo\r\nthree\rfour\n\nsix \x85\x0c seven")
+    assert list(numbered_lines(str(path))) == [
+        (1, b"one"), (2, b"two"), (3, b"three"), (4, b"four"), (5, b""), (6, b"six \x85\x0c seven"),
+    ]  # fmt: skip
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "marked.csv"
+    path.write_bytes(b"\xef\xbb\xbfa,b\n1,2\n")
+    assert [line for _, line in numbered_lines(str(path))] == [b"a,b", b"1,2"]
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
+def test_packed_files_are_unpacked(tmp_path: Path, ending: str, pack: type) -> None:
+    path = tmp_path / f"packed.jsonl{ending}"
+    path.write_bytes(pack(b"one\n") + pack(b"two\n"))
+    assert [line for _, line in numbered_lines(str(path))] == [b"one", b"two"]
+    assert whole(str(path)) == b"one\ntwo\n"
+
+
+def test_what_is_packed_otherwise_is_named_with_the_remedy() -> None:
+    refused = packed_otherwise(["a.jsonl", "b.jsonl.gz", "c.jsonl.ZST"])
+    assert refused == {
+        "c.jsonl.ZST": "c.jsonl.ZST: .zst is not read; deliver it plain, as .gz or as .bz2"
+    }
+
+
+def test_marks_are_read_back() -> None:
+    held = Held.parsed(f"{crc32(b'x')}:-5,7:3,7:3")
+    assert held == Held(frozenset({crc32(b"x"), 7}), (-5, 3))

@@ -1,0 +1,73 @@
+"""A Delta table's log, read without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import CommitProperties, Transaction, write_deltalake
+
+from ingest.tables import table_log
+from ingest.tables.table_log import BatchCounts
+
+
+def append(path: str, batches: Sequence[int], rescued: Sequence[str | None], version: int) -> None:
+    """Append rows of `batches` as one commit of application `a`."""
+    write_deltalake(
+        path,
+        pa.table(
+            {
+                "_batch_id": pa.array(batches, pa.int64()),
+                "_rescued": pa.array(rescued, pa.string()),
+            }
+        ),
+        mode="append",
+        commit_properties=CommitProperties(app_transactions=[Transaction("a", version)]),
+    )
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    """Batch 2 in two commits, and a file of batches 3 and 4, as compaction leaves them."""
+    path = str(tmp_path / "a table")
+    append(path, [2, 2], [None, "{}"], 1)
+    append(path, [2], [None], 2)
+    append(path, [3, 4], ["{}", None], 4)
+    return path
+
+
+def test_a_batch_is_counted(table: str) -> None:
+    assert table_log.counted(table, 2) == BatchCounts(rows=3, rescued=1)
+    assert table_log.counted(table, 5) == BatchCounts(rows=0, rescued=0)
+
+
+def test_a_batch_that_shares_a_file_is_not_counted(table: str) -> None:
+    assert table_log.counted(table, 3) is None
+
+
+def test_the_newest_batch_and_the_files_are_known(table: str) -> None:
+    assert table_log.newest_batch(table) == 4
+    assert table_log.number_of_files(table) == 3
+
+
+def test_a_table_without_rows_has_no_newest_batch(tmp_path: Path) -> None:
+    append(str(tmp_path / "empty"), [], [], 0)
+    assert table_log.newest_batch(str(tmp_path / "empty")) == -1
+
+
+def test_commits_of_an_application_are_known_by_version(table: str) -> None:
+    assert table_log.has_appended(table, application="a", version=4)
+    assert not table_log.has_appended(table, application="a", version=5)
+    assert not table_log.has_appended(table, application="b", version=0)
+
+
+def test_each_table_has_an_id_of_its_own(table: str, tmp_path: Path) -> None:
+    append(str(tmp_path / "other"), [1], [None], 0)
+    assert table_log.table_id(table) == table_log.table_id(table)
+    assert table_log.table_id(table) != table_log.table_id(str(tmp_path / "other"))
+
+
+def test_columns_of_a_small_table_are_read(table: str) -> None:
+    assert sorted(table_log.rows(table, ["_batch_id"])["_batch_id"].to_pylist()) == [2, 2, 2, 3, 4]
