@@ -146,20 +146,16 @@ class Landing:
         self, decoder: Decoder, batch_id: int, now: datetime, repeated: bool
     ) -> dict[str, Any]:
         """Land what fits at first sight; counts, and the marks of what was held back."""
-        seen = Observation()
-        examined = decoder.examined().observe(
-            seen,
-            F.count(F.lit(1)).alias("records"),
-            F.count(MARK).alias("held"),
-            F.expr(f"listagg({MARK}, ',')").alias("marks"),
-        )
-        fresh = self._fresh(examined.where(f"{MARK} is null"), now)
-        rows = self._with_ingest_columns(fresh, batch_id, now)
         if repeated and self._is_appended(batch_id):
             # Delta would skip the write, and with it the look at the records.
-            examined.write.format("noop").mode("overwrite").save()
+            with self.schema.as_recorded():
+                examined, seen = _observed(decoder)
+                examined.write.format("noop").mode("overwrite").save()
         else:
-            self._append(rows, batch_id)
+            self.schema.record(batch_id, now)
+            examined, seen = _observed(decoder)
+            fresh = self._fresh(examined.where(f"{MARK} is null"), now)
+            self._append(self._with_ingest_columns(fresh, batch_id, now), batch_id)
         # Counted afterwards, from one column: a look at each wide row on its way costs more.
         return {**seen.get, **self._counted(batch_id)}
 
@@ -281,6 +277,17 @@ class Landing:
         return delta.only_row(
             rows.selectExpr("count(*) as rows", "count(_rescued) as rescued")
         ).asDict()
+
+
+def _observed(decoder: Decoder) -> tuple[DataFrame, Observation]:
+    seen = Observation()
+    examined = decoder.examined().observe(
+        seen,
+        F.count(F.lit(1)).alias("records"),
+        F.count(MARK).alias("held"),
+        F.expr(f"listagg({MARK}, ',')").alias("marks"),
+    )
+    return examined, seen
 
 
 def _ingest_values(schema: StructType, values: dict[str, Column]) -> list[Column]:

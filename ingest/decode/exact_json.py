@@ -27,19 +27,21 @@ class Examined(NamedTuple):
     text: str | None
 
 
-class _Refused(Exception):
+class Refused(Exception):
+    """A document that is not taken, by code and reason."""
+
     def __init__(self, code: str, reason: str) -> None:
         self.code, self.reason = code, reason
         super().__init__(reason)
 
 
-class _Number(str):
+class Number(str):
     """A number's own digits."""
 
     __slots__ = ()
 
 
-class _Inexact(str):
+class Inexact(str):
     """The digits of a number that no type holds."""
 
     __slots__ = ()
@@ -49,8 +51,8 @@ def examined(raw: bytes | None) -> Examined:
     """What `raw` is: an object, or a reason code and a reason."""
     try:
         text = _decoded(raw or b"")
-        document = _loaded(text)
-    except _Refused as refused:
+        document = loaded(text)
+    except Refused as refused:
         return Examined(refused.code, refused.reason, None)
     if not isinstance(document, dict):
         return Examined("NOT_AN_OBJECT", f"the document is {_kind(document)}, not an object", None)
@@ -59,14 +61,15 @@ def examined(raw: bytes | None) -> Examined:
 
 def _decoded(raw: bytes) -> str:
     if len(raw) > LARGEST_RECORD:
-        raise _Refused("TOO_LARGE", f"{len(raw)} bytes; at most {LARGEST_RECORD} fit one record")
+        raise Refused("TOO_LARGE", f"{len(raw)} bytes; at most {LARGEST_RECORD} fit one record")
     try:
         return raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise _Refused("INVALID_UTF8", f"byte {error.start}: {error.reason}") from error
+        raise Refused("INVALID_UTF8", f"byte {error.start}: {error.reason}") from error
 
 
-def _loaded(text: str) -> Any:
+def loaded(text: str) -> Any:
+    """The document, its numbers as their digits. Raises Refused."""
     try:
         document = json.loads(
             text,
@@ -80,9 +83,9 @@ def _loaded(text: str) -> Any:
         return document
     except json.JSONDecodeError as error:
         where = "ends" if error.pos >= len(text.rstrip()) else f"character {error.pos}"
-        raise _Refused("MALFORMED_JSON", f"{where}: {error.msg}") from error
+        raise Refused("MALFORMED_JSON", f"{where}: {error.msg}") from error
     except RecursionError as error:
-        raise _Refused("TOO_DEEP", f"nested deeper than {DEEPEST} levels") from error
+        raise Refused("TOO_DEEP", f"nested deeper than {DEEPEST} levels") from error
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -90,24 +93,27 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _Refused("DUPLICATE_KEY", f"the name {twice!r} stands twice in one object")
+        raise Refused("DUPLICATE_KEY", f"the name {twice!r} stands twice in one object")
     return members
 
 
 def _refused_constant(name: str) -> Any:
-    raise _Refused("MALFORMED_JSON", f"{name} is not JSON")
+    raise Refused("MALFORMED_JSON", f"{name} is not JSON")
 
 
-def _number(digits: str) -> _Number | _Inexact:
-    return _Number(digits) if _is_exact(digits) else _Inexact(digits)
+def _number(digits: str) -> Number | Inexact:
+    return Number(digits) if _is_exact(digits) else Inexact(digits)
 
 
 def _is_exact(digits: str) -> bool:
     mantissa = digits.lstrip("-").replace(".", "")
     if "e" not in digits and "E" not in digits and len(mantissa) <= _DECIMAL_DIGITS:
         return True
-    if len(digits) > 400:
-        return False
+    return len(digits) <= 400 and is_double(digits)
+
+
+def is_double(digits: str) -> bool:
+    """Whether a double shows the digits of a number again, but for zeros at its end."""
     value = float(digits)
     return abs(value) != float("inf") and Decimal(digits) == Decimal(repr(value))
 
@@ -131,7 +137,7 @@ def _holds_inexact(value: Any) -> bool:
         return any(_holds_inexact(inner) for inner in value.values())
     if isinstance(value, list):
         return any(_holds_inexact(inner) for inner in value)
-    return isinstance(value, _Inexact)
+    return isinstance(value, Inexact)
 
 
 def _written(value: Any) -> str:
@@ -139,13 +145,13 @@ def _written(value: Any) -> str:
         return "{" + ",".join(f"{json.dumps(k)}:{_written(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_written, value)) + "]"
-    if isinstance(value, _Number):
+    if isinstance(value, Number):
         return str(value)
     return json.dumps(value)
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, _Number | _Inexact):
+    if isinstance(value, Number | Inexact):
         return "a number"
     return {list: "an array", str: "a string", bool: "a boolean"}.get(type(value), "null")
 
@@ -161,7 +167,7 @@ def leftovers(
     """
     if text is None:
         return None
-    record = json.loads(text, parse_int=_Number, parse_float=_Number)
+    record = json.loads(text, parse_int=Number, parse_float=Number)
     held = json.loads(typed or "{}")
     lost: dict[str, Any] = {}
     _collect(record, held, columns, "", lost, keep_unknown)
@@ -198,4 +204,4 @@ def _as_text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, _Number) else value
+    return str(value) if isinstance(value, Number) else value

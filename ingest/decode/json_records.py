@@ -1,6 +1,7 @@
 """JSON: one document a line, or a file.
 
-Each record is parsed once, to a VARIANT; the hash of its shape says whether it fits.
+Each record is read once, into the columns that are known; where they do not hold all of it, it
+is held back, and read once more as a VARIANT.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ingest.declarations.stream import SchemaEvolution, Stream
+from ingest.decode import arrow_json
 from ingest.decode.decoder import (
     MARK,
     RESCUED,
@@ -28,12 +30,11 @@ from ingest.decode.exact_json import leftovers
 from ingest.decode.held import Held, held_records, mark
 from ingest.decode.repository import StreamSchema
 from ingest.files.headers import as_patterns, reader
-from ingest.shapes.conversion import Conversion, at, quoted, text_literal, type_at
-from ingest.shapes.fitting import Path
+from ingest.shapes.conversion import Conversion, Path, at, quoted, text_literal, type_at
 from ingest.shapes.shape import MAP, SHORT_DECIMALS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 # Records of a stream's first batch whose shapes are learnt before the first pass over it.
 _SAMPLE = 20_000
@@ -61,22 +62,21 @@ class JsonRecords:
 
     def examined(self) -> DataFrame:
         """See Decoder."""
-        conversion = self._schema.conversion
+        conversion = Conversion(careful=False)
+        columns = self._schema.columns
+        read = conversion.extracted(columns)
+        kind = _sql_type(read, variant="string")
         held = [
-            f"not coalesce({_among('_variation', self._schema.clean_variations)}, false)",
-            "not is_valid_utf8(value)",
-            *(
-                f"coalesce({one}, false)"
-                for one in conversion.misfits(self._schema.columns, "_r", ROW, ())
-            ),
+            "not fits",
+            *(f"coalesce({one}, false)" for one in conversion.misfits(columns, _RECORD, ROW)),
             *(f"{sql} is null" for _, sql in self._values(self._stream.identity.key)),
-            *(
-                f"coalesce(contains(schema_of_variant({at(ROW, (name,))}), 'DOUBLE'), false)"
-                for name in _open_columns(self._schema.columns)
-            ),
         ]
-        examined = self._read(self._lines())
-        return self._rows(examined, conversion, "value", "_w", "_variation").selectExpr(
+        overflow_matters = self._stream.evolution.mode is not SchemaEvolution.NONE
+        examined = self._lines().mapInArrow(
+            arrow_json.reader(read, overflow_matters=overflow_matters),
+            f"value string, {SOURCE} string, {_RECORD} {kind}, fits boolean",
+        )
+        return examined.select("*", self._row(conversion, _RECORD)).selectExpr(
             SOURCE,
             f"{mark(' or '.join(held), 'value')} as {MARK}",
             f"cast(null as string) as {RESCUED}",
@@ -89,17 +89,24 @@ class JsonRecords:
 
     def rest(self, held: Held) -> Rest:
         """See Decoder. Records travel as text, and what fits nowhere is rescued."""
-        careful = Conversion({}, careful=True)
+        careful = Conversion(careful=True)
         names = _nested_names(self._schema.columns)
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
         verdicts = self._verdicts(held)
         reject = (SOURCE, "value as _raw", "_position")
         keys = self._values(self._stream.identity.key)
+        record = _sql_type(careful.extracted(self._schema.columns))
+        cast = f"try_cast(_w as struct<{_RECORD}: {record}>).{_RECORD}"
+        read = verdicts.where("_w is not null").selectExpr(
+            SOURCE,
+            "value",
+            "_position",
+            "_text",
+            f"{cast if self._schema.columns.fields else 'null'} as {_RECORD}",
+        )
         # The rescued text is computed before anything filters on the columns it reads.
-        rows = self._rows(
-            verdicts.where("_w is not null"), careful, "value", "_position", "_text"
-        ).select(
+        rows = read.select("*", self._row(careful, _RECORD)).select(
             "*",
             rescue("_text", F.expr(f"to_json({ROW})")).alias(RESCUED),
             F.expr(null_key_reason(keys)).alias("_reason"),
@@ -193,17 +200,11 @@ class JsonRecords:
             self._looked_at = judged.withColumn("_text", F.col("_verdict.text")).persist()
         return self._read(self._looked_at, "_text")
 
-    def _rows(self, rows: DataFrame, conversion: Conversion, *carried: str) -> DataFrame:
-        """ROW of each `_w`, beside `carried`, and `_r`, from which it was made."""
+    def _row(self, conversion: Conversion, source: str) -> Column:
+        """ROW from the record that was read."""
         columns = self._schema.columns
-        record = _sql_type(conversion.extracted(columns))
-        cast = f"try_cast(_w as struct<{_RECORD}: {record}>).{_RECORD}"
-        kept = [SOURCE, *carried, f"{cast if columns.fields else 'null'} as _r"]
-        values = [
-            conversion.typed(member.dataType, at("_r", (member.name,)), (member.name,))
-            for member in columns.fields
-        ]
-        return rows.selectExpr(*kept).select("*", F.expr(row(columns, values)))
+        values = [conversion.typed(one.dataType, at(source, (one.name,))) for one in columns.fields]
+        return F.expr(row(columns, values))
 
     def _values(self, paths: Sequence[Path]) -> list[tuple[str, str]]:
         """(path, SQL of the column's value); null where the table has no such column."""
@@ -213,19 +214,16 @@ class JsonRecords:
         ]
 
 
-def _among(column: str, values: Sequence[int]) -> str:
-    return f"{column} in ({', '.join(f'{value}L' for value in values)})" if values else "false"
-
-
-def _sql_type(kind: T.DataType) -> str:
+def _sql_type(kind: T.DataType, variant: str = "variant") -> str:
     if isinstance(kind, T.StructType):
-        members = (f"{quoted(member.name)}: {_sql_type(member.dataType)}" for member in kind.fields)
+        members = (f"{quoted(one.name)}: {_sql_type(one.dataType, variant)}" for one in kind.fields)
         return f"struct<{', '.join(members)}>"
     if isinstance(kind, T.ArrayType):
-        return f"array<{_sql_type(kind.elementType)}>"
+        return f"array<{_sql_type(kind.elementType, variant)}>"
     if isinstance(kind, T.MapType):
-        return f"map<{_sql_type(kind.keyType)}, {_sql_type(kind.valueType)}>"
-    return kind.simpleString()
+        value = _sql_type(kind.valueType, variant)
+        return f"map<{_sql_type(kind.keyType, variant)}, {value}>"
+    return variant if isinstance(kind, T.VariantType) else kind.simpleString()
 
 
 def _nested_names(kind: T.DataType) -> Mapping[str, Any]:

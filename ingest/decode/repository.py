@@ -1,14 +1,16 @@
 """A stream's columns and the shapes it has seen, remembered in `ops`.
 
-What a batch knew when it began decides which of its records take the fast way, so that must
-be the same when the batch runs again: each entry carries the `_batch_id` that learnt it, and
-a batch uses the entries up to its own number.
+Which of a batch's records are held back follows from the columns that it began with, so those
+must be the same when the batch runs again, though its declaration may have changed: they are
+recorded before the first write. Each entry carries the `_batch_id` that made it, and a batch
+uses the entries up to its own number.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -18,9 +20,8 @@ from pyspark.sql import types as T
 from ingest.declarations.stream import Evolution, SchemaEvolution, Stream
 from ingest.errors import DeclarationInvalid, NewColumnsRefused
 from ingest.lake import Lake
-from ingest.shapes.conversion import Conversion, union
+from ingest.shapes.conversion import union
 from ingest.shapes.evolution import Evolved, declared_schema, evolved, widened
-from ingest.shapes.fitting import Fit, fit, joined
 from ingest.shapes.shape import Shape, merged, parse_shape
 from ingest.tables import columns, delta, table_log
 
@@ -47,9 +48,9 @@ class StreamSchema:
         self._spark, self._stream = spark, stream
         self._application = application
         self.columns = T.StructType()
+        self._recorded = T.StructType()
         self.version = 0
         self._shapes: dict[int, Shape] = {}
-        self._fits: dict[int, Fit] = {}
         self._path = lake.ops("event_schemas")
         if not lake.is_table(self._path):
             delta.ensure_table(spark, self._path, EVENT_SCHEMAS)
@@ -63,30 +64,19 @@ class StreamSchema:
             if entry["stream"] == self._stream.name and entry["_batch_id"] <= batch_id
         ]
         versions = {one["version"]: one["schema"] for one in known if one["schema"]}
-        recorded = T.StructType()
+        self._recorded = T.StructType()
         if versions:
             self.version = max(versions)
-            recorded = T.StructType.fromJson(json.loads(versions[self.version]))
-        self.columns = self._with_declared(recorded)
+            self._recorded = T.StructType.fromJson(json.loads(versions[self.version]))
+        self.columns = self._with_declared(self._recorded)
         self._shapes = {
             one["variation"]: parse_shape(one["shape"]) for one in known if one["shape"]
         }
-        self._refit()
 
     @property
     def knows_shapes(self) -> bool:
         """Whether any shape has been seen."""
         return bool(self._shapes)
-
-    @property
-    def clean_variations(self) -> list[int]:
-        """Variations whose records take the fast way."""
-        return sorted(key for key, one in self._fits.items() if one.clean)
-
-    @property
-    def conversion(self) -> Conversion:
-        """The fast way from records to columns."""
-        return Conversion(joined(self._fits.values()))
 
     def learn(self, shapes: Mapping[int, str], batch_id: int, now: datetime) -> None:
         """Take in shapes that are new, and grow the columns as declared; both are recorded.
@@ -102,12 +92,25 @@ class StreamSchema:
         remembered = new if len(self._shapes) < MOST_SHAPES else {}
         self._adopt(result, remembered, batch_id, now)
         self._shapes |= parsed
-        self._refit()
 
     def widen(self, incoming: T.StructType, batch_id: int, now: datetime) -> None:
         """Grow the columns by those of typed files, as declared, and record the version."""
         result = self._evolved(lambda how: widened(self.columns, incoming, how, columns.NAMES))
         self._adopt(result, {}, batch_id, now)
+
+    def record(self, batch_id: int, now: datetime) -> None:
+        """Record the columns that the batch begins with, where they are not yet."""
+        if self.columns != self._recorded:
+            self._adopt(Evolved(schema=self.columns), {}, batch_id, now, part="declared")
+
+    @contextlib.contextmanager
+    def as_recorded(self) -> Iterator[None]:
+        """Know only the columns that an earlier try of the batch began with."""
+        known, self.columns = self.columns, self._recorded
+        try:
+            yield
+        finally:
+            self.columns = known
 
     def _evolved(self, grown: Callable[[Evolution], Evolved]) -> Evolved:
         declared = self._stream.evolution
@@ -122,12 +125,17 @@ class StreamSchema:
         return grown(declared)
 
     def _adopt(
-        self, result: Evolved, shapes: Mapping[int, str], batch_id: int, now: datetime
+        self,
+        result: Evolved,
+        shapes: Mapping[int, str],
+        batch_id: int,
+        now: datetime,
+        part: str = "schemas",
     ) -> None:
         """Take over a version, and record it with the shapes that brought it, in one commit."""
-        is_new = result.schema != self.columns or not self.version
+        is_new = result.schema != self._recorded or not self.version
         if is_new:
-            self.columns = result.schema
+            self.columns = self._recorded = result.schema
             self.version += 1
         name, version = self._stream.name, self.version
         rows: list[tuple[object, ...]] = [
@@ -141,7 +149,7 @@ class StreamSchema:
             delta.append_once(
                 self._spark.createDataFrame(rows, EVENT_SCHEMAS).coalesce(1),
                 self._path,
-                application=f"{self._application}/schemas",
+                application=f"{self._application}/{part}",
                 version=batch_id,
             )
 
@@ -160,13 +168,6 @@ class StreamSchema:
         if problems:
             raise DeclarationInvalid(problems)
         return union(recorded, declared) if recorded.fields else declared
-
-    def _refit(self) -> None:
-        rescues = self._stream.evolution.mode is not SchemaEvolution.NONE
-        self._fits = {
-            key: fit(self.columns, shape, overflow_matters=rescues)
-            for key, shape in self._shapes.items()
-        }
 
 
 def _conflicts(

@@ -1,21 +1,18 @@
-"""SQL that turns a VARIANT into a table's columns without losing anything unseen.
+"""SQL that turns what was read of a record into a table's columns, losing nothing unseen.
 
-A record is cast once, to a struct in which a value that must be looked at stays text. Each
-text is then cast for itself; where the cast loses something the column is null and the
-record is known as a misfit, whose leftovers are rescued.
+A value whose type JSON has no word for is read as text and cast for itself; where the cast
+loses something the column is null and the record is known as a misfit, whose leftovers are
+rescued.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import types as T
 
-from ingest.shapes.fitting import ELEMENT, VALUE, Path, Route, is_direct
-
-# 2^53: every whole number up to it is a double.
-_EXACT_IN_DOUBLE = 9007199254740992
+# Names of struct members, outermost first.
+Path = tuple[str, ...]
 
 
 def quoted(name: str) -> str:
@@ -29,97 +26,105 @@ def text_literal(text: str) -> str:
     return f"'{escaped}'"
 
 
+def is_json(kind: T.DataType) -> bool:
+    """Whether a scalar type is one that JSON has: its values need no cast."""
+    return isinstance(
+        kind, T.StringType | T.LongType | T.BooleanType | T.DoubleType | T.VariantType
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The way of one schema's values: by the routes given, or all as text (`careful`)."""
+    """From what was read to columns.
 
-    routes: Mapping[Path, Route]
-    careful: bool = False
+    `careful`: of a VARIANT, so that every scalar is read as text and cast for itself.
+    Otherwise of values whose JSON types fit, and of each VARIANT its text.
+    """
 
-    def route(self, kind: T.DataType, path: Path) -> Route:
-        """How the scalar at `path` travels."""
-        if isinstance(kind, T.StringType | T.VariantType):
-            return Route.STRAIGHT
-        if self.careful or VALUE in path or not is_direct(kind):
-            return Route.TEXT
-        return self.routes.get(path, Route.STRAIGHT)
+    careful: bool
 
-    def extracted(self, kind: T.DataType, path: Path = ()) -> T.DataType:
-        """The type to cast a VARIANT to: `kind`, with text where the route is TEXT."""
+    def extracted(self, kind: T.StructType) -> T.StructType:
+        """The columns to read: as in `kind`, with text for what is cast."""
+        return T.StructType(
+            [T.StructField(one.name, self._extracted(one.dataType)) for one in kind.fields]
+        )
+
+    def _extracted(self, kind: T.DataType) -> T.DataType:
         if isinstance(kind, T.StructType):
-            return T.StructType(
-                [
-                    T.StructField(
-                        member.name, self.extracted(member.dataType, (*path, member.name))
-                    )
-                    for member in kind.fields
-                ]
-            )
+            return self.extracted(kind)
         if isinstance(kind, T.ArrayType):
-            return T.ArrayType(self.extracted(kind.elementType, (*path, ELEMENT)))
+            return T.ArrayType(self._extracted(kind.elementType))
         if isinstance(kind, T.MapType):
-            return T.MapType(kind.keyType, self.extracted(kind.valueType, (*path, VALUE)))
-        return T.StringType() if self.route(kind, path) is Route.TEXT else kind
+            return T.MapType(kind.keyType, self._extracted(kind.valueType))
+        return T.StringType() if self._is_cast(kind) else kind
 
-    def typed(self, kind: T.DataType, source: str, path: Path) -> str:
-        """SQL for the column's value, from the extracted value `source`."""
-        if self.extracted(kind, path) == kind:
+    def typed(self, kind: T.DataType, source: str, depth: int = 0) -> str:
+        """SQL for the column's value, from the value `source` that was read."""
+        if not self._is_changed(kind):
             return source
         if isinstance(kind, T.StructType):
             members = ", ".join(
-                f"{text_literal(member.name)}, "
-                + self.typed(
-                    member.dataType, f"{source}.{quoted(member.name)}", (*path, member.name)
-                )
-                for member in kind.fields
+                f"{text_literal(one.name)}, "
+                + self.typed(one.dataType, f"{source}.{quoted(one.name)}", depth)
+                for one in kind.fields
             )
             return f"if({source} is null, null, named_struct({members}))"
+        name = f"v{depth}"
         if isinstance(kind, T.ArrayType):
-            name = f"e{len(path)}"
-            element = self.typed(kind.elementType, name, (*path, ELEMENT))
-            return f"transform({source}, {name} -> {element})"
+            return f"transform({source}, {name} -> {self.typed(kind.elementType, name, depth + 1)})"
         if isinstance(kind, T.MapType):
-            name = f"v{len(path)}"
-            value = self.typed(kind.valueType, name, (*path, VALUE))
-            return f"transform_values({source}, (k{len(path)}, {name}) -> {value})"
+            value = self.typed(kind.valueType, name, depth + 1)
+            return f"transform_values({source}, (k{depth}, {name}) -> {value})"
+        if isinstance(kind, T.VariantType):
+            # Null where a name stands twice in an object.
+            return f"try_parse_json({source})"
         return cast_exactly(kind, source)
 
-    def misfits(self, kind: T.DataType, source: str, typed: str, path: Path) -> list[str]:
-        """SQL conditions, one of which holds where a value of `source` does not fit.
+    def misfits(self, kind: T.DataType, source: str, typed: str, depth: int = 0) -> list[str]:
+        """SQL conditions, one of which holds where a value of `source` is lost by its cast.
 
         `typed` is the value of the column that `source` became.
         """
         if isinstance(kind, T.StructType):
             return [
                 condition
-                for member in kind.fields
+                for one in kind.fields
                 for condition in self.misfits(
-                    member.dataType,
-                    f"{source}.{quoted(member.name)}",
-                    f"{typed}.{quoted(member.name)}",
-                    (*path, member.name),
+                    one.dataType,
+                    f"{source}.{quoted(one.name)}",
+                    f"{typed}.{quoted(one.name)}",
+                    depth,
                 )
             ]
-        if isinstance(kind, T.ArrayType | T.MapType):
-            return self._misfits_inside(kind, source, path)
-        route = self.route(kind, path)
-        if route is Route.TEXT:
-            return [f"({source} is not null and {typed} is null)"]
-        if route is Route.RANGED:
-            return [f"abs({source}) > {_EXACT_IN_DOUBLE}D"]
-        return []
-
-    def _misfits_inside(self, kind: T.ArrayType | T.MapType, source: str, path: Path) -> list[str]:
-        name = f"m{len(path)}"
         if isinstance(kind, T.ArrayType):
-            place, element, values = (*path, ELEMENT), kind.elementType, source
-        else:
-            place, element, values = (*path, VALUE), kind.valueType, f"map_values({source})"
-        inner = self.misfits(element, name, self.typed(element, name, place), place)
+            return self._misfits_among(kind.elementType, source, depth)
+        if isinstance(kind, T.MapType):
+            return self._misfits_among(kind.valueType, f"map_values({source})", depth)
+        return [f"({source} is not null and {typed} is null)"] if self._is_changed(kind) else []
+
+    def _misfits_among(self, kind: T.DataType, values: str, depth: int) -> list[str]:
+        name = f"m{depth}"
+        inner = self.misfits(kind, name, self.typed(kind, name, depth + 1), depth + 1)
         if not inner:
             return []
         either = " or ".join(f"coalesce({condition}, false)" for condition in inner)
         return [f"exists({values}, {name} -> {either})"]
+
+    def _is_cast(self, kind: T.DataType) -> bool:
+        if isinstance(kind, T.StringType | T.VariantType):
+            return False
+        return self.careful or not is_json(kind)
+
+    def _is_changed(self, kind: T.DataType) -> bool:
+        if isinstance(kind, T.StructType):
+            return any(self._is_changed(one.dataType) for one in kind.fields)
+        if isinstance(kind, T.ArrayType):
+            return self._is_changed(kind.elementType)
+        if isinstance(kind, T.MapType):
+            return self._is_changed(kind.valueType)
+        if isinstance(kind, T.VariantType):
+            return not self.careful
+        return self._is_cast(kind)
 
 
 def cast_exactly(kind: T.DataType, text: str) -> str:

@@ -27,8 +27,9 @@ _DATA_KEY = re.compile(
     r"\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=.*\d)[0-9a-f]{12,}|\d{4}-\d\d(-\d\d.*)?",
     re.IGNORECASE,
 )
-# Delta refuses these in column names unless columns are mapped (Delta protocol, "Column Mapping").
-_REFUSED_NAME = re.compile(r"[ ,;{}()\n\t=]|^$")
+# Delta refuses these in column names unless columns are mapped (Delta protocol, "Column
+# Mapping"), and in Arrow a name ends at a zero.
+_REFUSED_NAME = re.compile(r"[ ,;{}()\n\t=\0]|^$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,22 +1,25 @@
-"""Whether records of a shape take the fast way is decided without looking at them."""
+"""Records are read into columns that hold all of them, or they are held back.
+
+Whether counting proves a record whole is compared with a look at each of its values, which
+shares no code with it.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyspark.sql import types as T
 
 from ingest.declarations.datatypes import data_type
-from ingest.shapes.conversion import (
-    Conversion,
-    at,
-    cast_exactly,
-    quoted,
-    text_literal,
-    type_at,
-    union,
-)
-from ingest.shapes.fitting import Route, fit, joined
-from ingest.shapes.shape import parse_shape
+from ingest.decode import arrow_json
+from ingest.decode.fitting import fits
 
 
 def struct(text: str) -> T.StructType:
@@ -26,107 +29,217 @@ def struct(text: str) -> T.StructType:
     return kind
 
 
-CLEAN = [
-    ("a bigint", "a: BIGINT"),
-    ("a bigint", "a: VOID"),
-    ("a bigint", "b: VOID"),
-    ("a string", "a: BIGINT"),
-    ("a double", "a: BIGINT"),
-    ("a timestamp", "a: STRING"),
-    ("a decimal(5,2)", "a: DECIMAL"),
-    ("a struct<b: bigint>", "a: OBJECT<b: BIGINT>"),
-    ("a array<bigint>", "a: ARRAY<VOID>"),
-    ("a map<string,bigint>", "a: OBJECT<x: BIGINT>"),
-    ("a map<string,bigint>", "a: MAP"),
-    ("a variant", "a: OBJECT<x: ARRAY<DOUBLE>>"),
+def read(kind: T.StructType, *texts: str | bytes | None) -> list[dict[str, Any] | None]:
+    """Each text's record; None where its columns do not hold all of it."""
+    raw = [text.encode() if isinstance(text, str) else text for text in texts]
+    array = pa.array(raw, pa.binary())
+    strings = pa.Array.from_buffers(pa.string(), len(array), array.buffers())
+    found, whole = arrow_json.records(strings, kind, overflow_matters=True)
+    return [row if fine else None for row, fine in zip(found.to_pylist(), whole, strict=True)]
+
+
+# Columns, a document that fits them, and what they hold of it.
+FITTING = [
+    ("a bigint", '{"a": 1}', {"a": 1}),
+    ("a bigint", '{"a":-9223372036854775808}', {"a": -(2**63)}),
+    ("a bigint", '{"a":null}', {"a": None}),
+    ("a bigint", '{"b":null}', {"a": None}),
+    ("a bigint", '{"b":[{}, null]}', {"a": None}),
+    ("a bigint", " {}\r", {"a": None}),
+    ("a bigint", '{"a"\n:\t1}', {"a": 1}),
+    ("a bigint", '{"\\u0061":1}', {"a": 1}),
+    ("a string", '{"a":1}', {"a": "1"}),
+    ("a string", '{"a":true}', {"a": "true"}),
+    ("a string", '{"a":"x\\":\\"y: [1]"}', {"a": 'x":"y: [1]'}),
+    ("a string", '{"a":"{\\"b\\":1}"}', {"a": '{"b":1}'}),
+    ("a string", '{"a":":null"}', {"a": ":null"}),
+    ("a string", '{"a":"NaN, 1e5 "}', {"a": "NaN, 1e5 "}),
+    ("a double", '{"a":1}', {"a": 1.0}),
+    ("a double", '{"a":1.50}', {"a": 1.5}),
+    ("a double", '{"a":52.51627399999999}', {"a": 52.51627399999999}),
+    ("a boolean", '{"a":false}', {"a": False}),
+    ("a struct<b: bigint>", '{"a":{"b":1}}', {"a": {"b": 1}}),
+    ("a struct<b: bigint>", '{"a":{"b":null}}', {"a": {"b": None}}),
+    ("a struct<b: bigint>", '{"a":{}}', {"a": {"b": None}}),
+    ("a array<bigint>", '{"a":[1,null]}', {"a": [1, None]}),
+    ("a array<bigint>", '{"a":[]}', {"a": []}),
+    ("a array<string>", '{"a":["[",""]}', {"a": ["[", ""]}),
+    ("a array<array<string>>", '{"a":[["b"],[]]}', {"a": [["b"], []]}),
+    ("a array<struct<b: bigint>>", '{"a":[{"b":1},{"b":2}]}', {"a": [{"b": 1}, {"b": 2}]}),
+    ("a array<struct<b: bigint>>", '{"a":[{"b":1},{}]}', {"a": [{"b": 1}, {"b": None}]}),
+    ("a map<string,bigint>", '{"a":{"x":1,"y":2}}', {"a": [("x", 1), ("y", 2)]}),
+    ("a map<string,struct<`b c`: double>>", '{"a":{"x":{"b c":1}}}', {"a": [("x", {"b c": 1.0})]}),
+    ("a variant", '{"a":{"x":[{"y":1}]}}', {"a": '{"x":[{"y":1}]}'}),
+    ("a variant", '{"a":"{"}', {"a": '"{"'}),
+    ("a variant, b bigint", '{"a":[{"b":2}],"b":1}', {"a": '[{"b":2}]', "b": 1}),
 ]
-HELD = [
-    ("a bigint", "a: STRING"),
-    ("a bigint", "a: DECIMAL"),
-    ("a bigint", "b: BIGINT"),
-    ("a bigint", "A: BIGINT"),
-    ("a bigint", "a: OBJECT<x: BIGINT>"),
-    ("a string", "a: OBJECT<x: BIGINT>"),
-    ("a string", "a: ARRAY<BIGINT>"),
-    ("a string", "a: MAP"),
-    ("a double", "a: DOUBLE"),
-    ("a double", "a: STRING"),
-    ("a boolean", "a: STRING"),
-    ("a struct<b: bigint>", "a: MAP"),
-    ("a struct<b: bigint>", "a: OBJECT<c: BIGINT>"),
-    ("a struct<b: bigint>", "a: BIGINT"),
-    ("a array<bigint>", "a: ARRAY<STRING>"),
-    ("a map<string,bigint>", "a: OBJECT<x: STRING>"),
-    ("a map<string,bigint>", "a: STRING"),
+# Columns, and a document of which they would lose something.
+MISFITTING = [
+    ("a bigint", '{"a":"1"}'),
+    ("a bigint", '{"a":1.5}'),
+    ("a bigint", '{"a":1.0}'),
+    ("a bigint", '{"a":1e2}'),
+    ("a bigint", '{"a":9223372036854775808}'),
+    ("a bigint", '{"a":-9223372036854775809}'),
+    ("a bigint", '{"a":true}'),
+    ("a bigint", '{"b":1}'),
+    ("a bigint", '{"b":{"c":[{"d":false}]}}'),
+    ("a bigint", '{"A":1}'),
+    ("a bigint", '{"a":{"x":1}}'),
+    ("a bigint", '{"a":1,"a":1}'),
+    ("a bigint", '{"a":1}{"a":2}'),
+    ("a bigint", '{"a":1} x'),
+    ("a bigint", '{"a":1,}'),
+    ("a bigint", '{"a":1'),
+    ("a bigint", '[{"a":1}]'),
+    ("a bigint", "[]"),
+    ("a bigint", "null"),
+    ("a bigint", "3"),
+    ("a bigint", ""),
+    ("a bigint", None),
+    ("a bigint, s string", b'{"s":"\xc3(","a":1}'),
+    ("a bigint, b string", '{"a":"12","b":5}'),
+    ("a bigint, b bigint", '{"b" :1,"b":1}'),
+    ("a string, b struct<c: string>", '{"a":{},"b":"x"}'),
+    ("a string", '{"a":{"x":1}}'),
+    ("a string", '{"a":[]}'),
+    ("a string", '{"a":["x"]}'),
+    ("a string", '{"a":1e5}'),
+    ("a string", '{"a":0.12345678901234567890}'),
+    ("a string", '{"a":123456789012345678901}'),
+    ("a double", '{"a":NaN}'),
+    ("a double", '{"a":"1.5"}'),
+    ("a double", '{"a":9007199254740993}'),
+    ("a double", '{"a":0.12345678901234567890}'),
+    ("a double", '{"a":1e400}'),
+    ("a boolean", '{"a":"true"}'),
+    ("a boolean", '{"a":1}'),
+    ("a struct<b: bigint>", '{"a":{"c":1}}'),
+    ("a struct<b: bigint>", '{"a":3}'),
+    ("a struct<b: bigint>", '{"a":[]}'),
+    ("a array<bigint>", '{"a":["1"]}'),
+    ("a array<bigint>", '{"a":1}'),
+    ("a array<string>", '{"a":[["x"]]}'),
+    ("a array<string>", '{"a":[{}]}'),
+    ("a array<array<bigint>>", '{"a":[[1],2]}'),
+    ("a array<struct<b: bigint>>", '{"a":[{"b":1},3]}'),
+    ("a map<string,bigint>", '{"a":{"x":"y"}}'),
+    ("a map<string,string>", '{"a":{"x":{}}}'),
+    ("a map<string,bigint>", '{"a":{"x":1,"x":1}}'),
+    ("a map<string,bigint>", '{"a":"x"}'),
+    ("a variant", '{"a":0.12345678901234567890}'),
 ]
 
 
-@pytest.mark.parametrize(("columns", "shape"), CLEAN)
-def test_it_fits(columns: str, shape: str) -> None:
-    assert fit(struct(columns), parse_shape(f"OBJECT<{shape}>"), overflow_matters=True).clean
+@pytest.mark.parametrize(("columns", "text", "held"), FITTING)
+def test_columns_hold_all_of_it(columns: str, text: str, held: dict[str, Any]) -> None:
+    assert read(struct(columns), text) == [held]
+    assert fits(text, struct(columns), overflow_matters=True)
 
 
-@pytest.mark.parametrize(("columns", "shape"), HELD)
-def test_it_is_looked_at(columns: str, shape: str) -> None:
-    assert not fit(struct(columns), parse_shape(f"OBJECT<{shape}>"), overflow_matters=True).clean
+@pytest.mark.parametrize(("columns", "text"), MISFITTING)
+def test_it_is_held_back(columns: str, text: str | bytes | None) -> None:
+    neighbour = "{}"
+    assert read(struct(columns), neighbour, text)[1] is None
+    if not isinstance(text, bytes):
+        assert not fits(text, struct(columns), overflow_matters=True)
 
 
 def test_a_field_without_a_column_is_ignored_where_nothing_is_rescued() -> None:
-    assert fit(struct("a bigint"), parse_shape("OBJECT<b: BIGINT>"), overflow_matters=False).clean
+    assert fits('{"b":1}', struct("a bigint"), overflow_matters=False)
 
 
-def test_a_document_that_is_no_object_never_fits() -> None:
-    for text in ("ARRAY<BIGINT>", "BIGINT", "VOID"):
-        assert not fit(struct(""), parse_shape(text), overflow_matters=True).clean
-
-
-def test_the_most_careful_route_wins() -> None:
-    columns = struct("a double")
-    shapes = ["OBJECT<a: DECIMAL>", "OBJECT<a: BIGINT>", "OBJECT<a: DECIMAL(17,17)>"]
-    fits = [fit(columns, parse_shape(shape), overflow_matters=True) for shape in shapes]
-    routes = [one.routes.get(("a",), Route.STRAIGHT) for one in fits]
-    assert routes == [Route.STRAIGHT, Route.RANGED, Route.TEXT]
-    assert joined(fits) == {("a",): Route.TEXT}
-
-
-def test_values_that_must_be_looked_at_travel_as_text() -> None:
-    kind = struct("a double, b bigint, c array<struct<d: decimal(5,2)>>, m map<string,bigint>")
-    extracted = Conversion({("a",): Route.TEXT}).extracted(kind)
-    assert extracted.simpleString() == (
-        "struct<a:string,b:bigint,c:array<struct<d:string>>,m:map<string,string>>"
-    )
-    assert Conversion({}, careful=True).extracted(kind).simpleString() == (
-        "struct<a:string,b:string,c:array<struct<d:string>>,m:map<string,string>>"
-    )
-
-
-def test_only_what_may_misfit_is_looked_at() -> None:
-    kind = struct("a bigint, s string, d struct<x: date, y: string>")
-    assert Conversion({}).misfits(kind, "_r", "_t", ()) == [
-        "(_r.`d`.`x` is not null and _t.`d`.`x` is null)"
+def test_a_misfit_does_not_touch_its_neighbours() -> None:
+    texts = ['{"a":1,"m":{"x":true}}', '{"a":"1"}', '{"a":3}', "no JSON", '{"a":4,"m":{}}']
+    assert read(struct("a bigint, m map<string,boolean>"), *texts) == [
+        {"a": 1, "m": [("x", True)]},
+        None,
+        {"a": 3, "m": None},
+        None,
+        {"a": 4, "m": []},
     ]
 
 
-def test_a_misfit_inside_an_array_is_a_misfit() -> None:
-    (condition,) = Conversion({}).misfits(struct("a array<date>"), "_r", "_t", ())
-    assert condition.startswith("exists(_r.`a`")
+def test_without_columns_only_empty_objects_fit() -> None:
+    texts = pa.array(["{}", '{"a":1}', "[]", "{"])
+    _, whole = arrow_json.records(texts, struct(""), overflow_matters=True)
+    assert list(whole) == [True, False, False, False]
 
 
-def test_names_and_texts_are_quoted() -> None:
-    assert quoted("a`b") == "`a``b`"
-    assert text_literal("it's \\ here") == "'it\\'s \\\\ here'"
-    assert at("_c", ("a", "b.c")) == "_c.`a`.`b.c`"
-    assert at("", ("a",)) == "`a`"
+COLUMNS = struct(
+    "a bigint, b string, c struct<a: double, d: array<string>, e: struct<b: boolean>>,"
+    " f array<struct<a: bigint, m: map<string,string>>>, v variant, m map<string,struct<a: bigint>>"
+)
+NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f", "m", "v", '":', "\\"])
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**64), 2**65),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(["", "1", "true", '":', ':"', "\\", "[", "{", '{"a":1}', ": null", "1e5"]),
+)
+DOCUMENTS = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=12,
+)
 
 
-def test_a_string_is_its_own_cast() -> None:
-    assert cast_exactly(T.StringType(), "x") == "x"
-    assert cast_exactly(T.DateType(), "x") == "try_cast(x as date)"
+@st.composite
+def fitting_mostly(draw: Callable[[Any], Any], kind: T.DataType = COLUMNS) -> Any:
+    """A document of these columns, here and there another value."""
+    if draw(st.integers(0, 15)) == 0:
+        return draw(DOCUMENTS)
+    if isinstance(kind, T.StructType):
+        chosen = draw(st.lists(st.sampled_from(kind.fields), unique_by=lambda one: one.name))
+        return {one.name: draw(fitting_mostly(one.dataType)) for one in chosen}
+    if isinstance(kind, T.ArrayType):
+        return [draw(fitting_mostly(kind.elementType)) for _ in range(draw(st.integers(0, 2)))]
+    if isinstance(kind, T.MapType):
+        return {name: draw(fitting_mostly(kind.valueType)) for name in draw(st.sets(NAMES))}
+    if isinstance(kind, T.VariantType):
+        return draw(DOCUMENTS)
+    return draw(SCALARS)
 
 
-def test_structs_are_joined_and_followed() -> None:
-    kind = struct("a struct<b: int, c: int>, d int")
-    both = union(struct("a struct<b: int>"), struct("d int, a struct<c: int>"))
-    assert both.simpleString() == "struct<a:struct<b:int,c:int>,d:int>"
-    assert type_at(kind, ("a", "b")) == T.IntegerType()
-    assert type_at(kind, ("d", "b")) is None
+@given(
+    document=fitting_mostly(),
+    separators=st.sampled_from([(",", ":"), (", ", ": "), (" ,", " : "), (",\n", ":\t")]),
+    is_ascii=st.booleans(),
+)
+def test_what_counting_proves_holds_value_by_value(
+    document: Any, separators: tuple[str, str], is_ascii: bool
+) -> None:
+    text = json.dumps(document, separators=separators, ensure_ascii=is_ascii)
+    texts = pa.array([text, "{}"])
+    with patch.object(arrow_json, "fits", return_value=False):
+        _, proven = arrow_json.records(texts, COLUMNS, overflow_matters=True)
+    record, whole = arrow_json.records(texts, COLUMNS, overflow_matters=True)
+    assert whole[0] or not proven[0]
+    assert whole[0] == fits(text, COLUMNS, overflow_matters=True)
+    if whole[0]:
+        held = shown(record[0].as_py(), COLUMNS, json.loads)
+        assert without_nulls(held) == without_nulls(shown(document, COLUMNS, lambda value: value))
+
+
+def shown(value: Any, kind: T.DataType, variant: Callable[[Any], Any]) -> Any:
+    """A value as its column shows it: maps as dicts, scalars in strings as their text."""
+    if value is None:
+        return None
+    if isinstance(kind, T.StructType):
+        return {one.name: shown(value.get(one.name), one.dataType, variant) for one in kind.fields}
+    if isinstance(kind, T.ArrayType):
+        return [shown(one, kind.elementType, variant) for one in value]
+    if isinstance(kind, T.MapType):
+        return {name: shown(one, kind.valueType, variant) for name, one in dict(value).items()}
+    value = variant(value) if isinstance(kind, T.VariantType) else value
+    is_text = isinstance(kind, T.StringType) and not isinstance(value, str)
+    return json.dumps(value) if is_text else value
+
+
+def without_nulls(value: Any) -> Any:
+    """A value without members that are null or empty objects."""
+    if isinstance(value, dict):
+        inner = {name: without_nulls(one) for name, one in value.items()}
+        return {name: one for name, one in inner.items() if one not in (None, {})}
+    return [without_nulls(one) for one in value] if isinstance(value, list) else value

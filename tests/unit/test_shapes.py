@@ -132,7 +132,7 @@ def test_a_name_that_differs_in_case_only_makes_no_column() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["a b", "a,b", "a;b", "a(b)", "a=b", "{a}", "_rescued", "_RESCUED"]
+    "name", ["a b", "a,b", "a;b", "a(b)", "a=b", "{a}", "a\0b", "_rescued", "_RESCUED"]
 )
 def test_a_name_that_delta_or_ingest_refuses_makes_no_column(name: str) -> None:
     assert grown("", f"OBJECT<`{name}`: BIGINT, ok: BIGINT>") == "ok:bigint"

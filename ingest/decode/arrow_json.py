@@ -1,0 +1,364 @@
+"""Read JSON texts into Arrow columns, and say of each whether its columns hold all of it.
+
+DuckDB reads JSON several times as fast as Spark does. Like Spark it drops what the schema does
+not name, and it makes numbers of strings. So the members of each text are counted by what
+stands behind their colons, and compared with what the columns hold: a text whose counts are
+equal, and in which nothing is written that counting cannot see, is proven whole. Where that
+proves nothing the document is read in Python and compared value by value (`fits`).
+
+Numbers and booleans leave DuckDB as the text of their value, because as such they show whether
+they were strings, fractions or too large.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import types as T
+
+from ingest.decode.fitting import fits
+
+if TYPE_CHECKING:
+    Counts = np.ndarray[Any, np.dtype[np.int64]]
+    Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+# What counting cannot see, in a text that DuckDB takes for JSON: a colon apart from its name,
+# a name that ends in a backslash, a comma too many, NaN and Infinity; and numbers that a
+# 64-bit integer or a double may not hold: 19 digits, more than 15 with a point, an exponent.
+_UNSEEN = (
+    r'"[ \t\r\n]+:|\\\\":|,[ \t\r\n]*[}\]]'
+    r"|[:,\[ \t\r\n]-?([0-9]{19}|[0-9]{7,}\.|[0-9]*\.[0-9]{9}|[0-9.]+[eE]|[nN][aA]|[iI][nN])"
+)
+_QUOTE, _BACKSLASH, _COLON, _SPACE, _BRACE, _BRACKET, _NULL = b'"\\: {[n'
+_IS_SCALAR = np.zeros(256, dtype=bool)
+_IS_SCALAR[list(b'"-0123456789tf')] = True
+# Bytes of a batch.
+_ENOUGH = 1 << 24
+# Each smaller whole number is a double.
+_EXACT_IN_DOUBLE = 2.0**53
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Members of objects that are not null, in each of many values: by kind of their values."""
+
+    scalars: Counts
+    objects: Counts
+    arrays: Counts
+
+    @staticmethod
+    def none(length: int) -> Members:
+        """No members in so many values."""
+        return Members(*(np.zeros(length, dtype=np.int64) for _ in range(3)))
+
+    def plus(self, other: Members) -> Members:
+        """The members of both."""
+        return Members(
+            self.scalars + other.scalars, self.objects + other.objects, self.arrays + other.arrays
+        )
+
+    def equals(self, other: Members) -> Mask:
+        """Where the counts are equal."""
+        found: Mask = self.scalars == other.scalars
+        found &= (self.objects == other.objects) & (self.arrays == other.arrays)
+        return found
+
+    def summed(self, offsets: Counts) -> Members:
+        """The members of runs of values, each from one offset to the next."""
+
+        def sums(counts: Counts) -> Counts:
+            return np.diff(np.concatenate([[0], np.cumsum(counts)])[offsets])
+
+        return Members(sums(self.scalars), sums(self.objects), sums(self.arrays))
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """Values as their column holds them, and what is known of each."""
+
+    values: pa.Array
+    # Where there is a value; a struct of nulls does not tell whether there was one.
+    present: Mask
+    inside: Members
+    # Where the value must be looked at.
+    odd: Mask
+
+
+def reader(
+    kind: T.StructType, *, overflow_matters: bool
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    """Of batches of texts and more: the same with the columns `record`, of type `kind`, and `fits`.
+
+    The text is the first column. In `kind` there are structs, arrays, maps, and of scalars
+    only strings, bigints, doubles and booleans; a VARIANT comes as the text of its value.
+    `overflow_matters`: a text whose members have no column does not fit.
+    """
+
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in _gathered(batches):
+            record, whole = records(batch.column(0), kind, overflow_matters=overflow_matters)
+            yield pa.RecordBatch.from_arrays(
+                [*batch.columns, record, pa.array(whole)], [*batch.schema.names, "record", "fits"]
+            )
+
+    return read
+
+
+def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Larger batches: each costs DuckDB ten milliseconds, whatever it holds."""
+    gathered: list[pa.RecordBatch] = []
+    for batch in batches:
+        gathered.append(batch)
+        if sum(one.nbytes for one in gathered) >= _ENOUGH:
+            yield pa.concat_batches(gathered)
+            gathered = []
+    if gathered:
+        yield pa.concat_batches(gathered)
+
+
+def records(
+    texts: pa.Array, kind: T.StructType, *, overflow_matters: bool
+) -> tuple[pa.StructArray, Mask]:
+    """Each text's columns, and whether they hold all of it. Broken texts do not fit."""
+    legible = _legible(texts)
+    column = _column(kind, _parsed(legible, kind))
+    written, seen = _written(legible)
+    is_object = _is_there(column.values) & (_first_bytes(legible) == _BRACE)
+    proven = seen & is_object & ~column.odd & written.equals(column.inside)
+    for row in np.flatnonzero(~proven):
+        proven[row] = fits(legible[row].as_py(), kind, overflow_matters=overflow_matters)
+    return column.values, proven
+
+
+def _legible(texts: pa.Array) -> pa.StringArray:
+    """The texts, null where their bytes are not UTF-8, which Arrow believes of any string."""
+    strings = pa.Array.from_buffers(pa.string(), len(texts), texts.buffers(), offset=texts.offset)
+    illegible = list(_illegible(strings))
+    if illegible:
+        mask = _nowhere(strings)
+        mask[illegible] = True
+        strings = pc.if_else(pa.array(mask), None, strings)
+    return strings
+
+
+def _illegible(strings: pa.StringArray, start: int = 0) -> Iterator[int]:
+    try:
+        strings.validate(full=True)
+    except pa.ArrowInvalid:
+        half = len(strings) // 2
+        if half:
+            yield from _illegible(strings[:half], start)
+            yield from _illegible(strings[half:], start + half)
+        else:
+            yield start
+
+
+@lru_cache(maxsize=1)
+def _connection() -> duckdb.DuckDBPyConnection:
+    """This process's DuckDB; Spark runs a process a core, so one thread is enough."""
+    return duckdb.connect(config={"threads": 1})
+
+
+def _parsed(texts: pa.StringArray, kind: T.StructType) -> pa.StructArray:
+    if not kind.fields:
+        return pa.StructArray.from_arrays([], names=[], mask=pa.array([True] * len(texts)))
+    connection = _connection()
+    connection.register("texts", pa.table({"text": texts}))
+    # json_transform ends the query at a text that is no JSON.
+    query = "select json_transform(case when json_valid(text) then text end, $1) as r from texts"
+    structure = json.dumps(_structure(kind)).replace("'", "''")
+    found = connection.sql(query.replace("$1", f"'{structure}'")).to_arrow_table()
+    return found["r"].combine_chunks()
+
+
+def _structure(kind: T.DataType) -> Any:
+    """What json_transform takes for a type."""
+    if isinstance(kind, T.StructType):
+        return {member.name: _structure(member.dataType) for member in kind.fields}
+    if isinstance(kind, T.ArrayType):
+        return [_structure(kind.elementType)]
+    return _type(kind)
+
+
+def _type(kind: T.DataType) -> str:
+    if isinstance(kind, T.StructType):
+        members = (
+            f'"{member.name.replace(chr(34), chr(34) * 2)}" {_type(member.dataType)}'
+            for member in kind.fields
+        )
+        return f"STRUCT({', '.join(members)})"
+    if isinstance(kind, T.ArrayType):
+        return f"{_type(kind.elementType)}[]"
+    if isinstance(kind, T.MapType):
+        return f"MAP(VARCHAR, {_type(kind.valueType)})"
+    return "VARCHAR" if isinstance(kind, T.StringType) else "JSON"
+
+
+def _column(kind: T.DataType, values: pa.Array) -> _Column:
+    if isinstance(kind, T.StructType):
+        return _struct(kind, values)
+    if isinstance(kind, T.ArrayType):
+        return _list(kind, values)
+    if isinstance(kind, T.MapType):
+        return _map(kind, values)
+    return _scalar(kind, values)
+
+
+def _struct(kind: T.StructType, values: pa.StructArray) -> _Column:
+    inside, odd, present = Members.none(len(values)), _nowhere(values), _nowhere(values)
+    children = []
+    for member, child in zip(kind.fields, values.flatten(), strict=True):
+        column = _column(member.dataType, child)
+        children.append(column.values)
+        inside = inside.plus(column.inside).plus(_as_member(member.dataType, column))
+        present |= column.present
+        odd |= column.odd
+    typed = pa.StructArray.from_arrays(children, names=kind.fieldNames(), mask=values.is_null())
+    return _Column(typed, present, inside, odd)
+
+
+def _as_member(kind: T.DataType, column: _Column) -> Members:
+    """What each value itself counts where it is a member of an object."""
+    one, none = column.present.astype(np.int64), np.zeros(len(column.present), dtype=np.int64)
+    if isinstance(kind, T.VariantType):
+        first = _first_bytes(column.values)
+        is_object, is_array = first == _BRACE, first == _BRACKET
+        return Members(one * ~(is_object | is_array), one * is_object, one * is_array)
+    if isinstance(kind, T.ArrayType):
+        return Members(none, none, one)
+    if isinstance(kind, T.StructType | T.MapType):
+        return Members(none, one, none)
+    return Members(one, none, none)
+
+
+def _list(kind: T.ArrayType, values: pa.ListArray) -> _Column:
+    elements = _column(kind.elementType, values.values)
+    # No colon tells of an element: one that is not there may have been anything, and a
+    # string may have been an array.
+    odd = ~elements.present | elements.odd
+    if isinstance(kind.elementType, T.StringType):
+        first = _first_bytes(elements.values)
+        odd |= (first == _BRACE) | (first == _BRACKET)
+    typed = pa.ListArray.from_arrays(values.offsets, elements.values, mask=values.is_null())
+    offsets = _numbers(values.offsets)
+    return _Column(typed, _is_there(values), elements.inside.summed(offsets), _any(odd, offsets))
+
+
+def _map(kind: T.MapType, values: pa.MapArray) -> _Column:
+    items = _column(kind.valueType, values.items)
+    inside = items.inside.plus(_as_member(kind.valueType, items))
+    typed = pa.MapArray.from_arrays(
+        values.offsets, values.keys, items.values, mask=values.is_null()
+    )
+    offsets = _numbers(values.offsets)
+    return _Column(typed, _is_there(values), inside.summed(offsets), _any(items.odd, offsets))
+
+
+def _scalar(kind: T.DataType, values: pa.Array) -> _Column:
+    present, odd, inside = _is_there(values), _nowhere(values), Members.none(len(values))
+    if isinstance(kind, T.StringType):
+        return _Column(values, present, inside, odd)
+    if isinstance(kind, T.VariantType):
+        written, seen = _written(values)
+        return _Column(values, present, written, present & ~seen)
+    if isinstance(kind, T.BooleanType):
+        typed = pc.equal(values, "true")
+        odd = ~_mask(pc.or_(typed, pc.equal(values, "false")), where_null=True)
+    elif isinstance(kind, T.LongType):
+        typed, odd = _cast(values, pa.int64())
+    else:
+        typed, odd = _cast(values, pa.float64())
+        too_large = pc.greater_equal(pc.abs(typed), _EXACT_IN_DOUBLE)
+        odd |= _mask(too_large, where_null=False)
+    return _Column(typed, present, inside, odd)
+
+
+def _cast(values: pa.Array, kind: pa.DataType) -> tuple[pa.Array, Mask]:
+    """Texts as numbers, and where a text is none."""
+    try:
+        return values.cast(kind), _nowhere(values)
+    except pa.ArrowInvalid:
+        there = np.flatnonzero(_is_there(values))
+        numbers = pa.array([_number(one, kind) for one in values.take(there).to_pylist()], kind)
+        places = np.full(len(values), -1)
+        places[there] = np.arange(len(there))
+        typed = numbers.take(pa.array(places, mask=places < 0))
+        return typed, _is_there(values) & ~_is_there(typed)
+
+
+def _number(text: str, kind: pa.DataType) -> int | float | None:
+    try:
+        if pa.types.is_floating(kind):
+            return float(text)
+        return int(text) if -(2**63) <= int(text) < 2**63 else None
+    except ValueError:
+        return None
+
+
+def _written(texts: pa.StringArray) -> tuple[Members, Mask]:
+    """The members that each text writes, and whether all could be seen."""
+    data, offsets = _bytes(texts)
+    colons = np.flatnonzero(data == _COLON)
+    # A quote inside a string stands behind a backslash.
+    colons = colons[(data[colons - 1] == _QUOTE) & (data[colons - 2] != _BACKSLASH)]
+    first = data[colons + 1]
+    first = np.where(first == _SPACE, data[colons + 2], first)
+    rows = np.searchsorted(colons, offsets)
+
+    def counted(wanted: Mask) -> Counts:
+        return np.diff(np.concatenate([[0], np.cumsum(wanted)])[rows])
+
+    scalars, objects, arrays = _IS_SCALAR[first], first == _BRACE, first == _BRACKET
+    unknown = ~(scalars | objects | arrays | (first == _NULL))
+    unseen = _mask(pc.match_substring_regex(texts, _UNSEEN), where_null=True)
+    seen = (counted(unknown) == 0) & ~unseen
+    return Members(counted(scalars), counted(objects), counted(arrays)), seen
+
+
+def _bytes(texts: pa.StringArray) -> tuple[np.ndarray[Any, np.dtype[np.uint8]], Counts]:
+    """The bytes of all texts, and where each begins; the last number is their end."""
+    _, offsets, data = texts.buffers()
+    positions = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    begin, end = (int(positions[0]), int(positions[-1])) if len(positions) else (0, 0)
+    # Two more, so that each has a next one and a second next.
+    found = np.zeros(end - begin + 2, dtype=np.uint8)
+    if data is not None:
+        found[:-2] = np.frombuffer(data, dtype=np.uint8)[begin:end]
+    return found, positions.astype(np.int64) - begin
+
+
+def _first_bytes(texts: pa.StringArray) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Each text's first byte; of an empty one whatever stands there."""
+    data, offsets = _bytes(texts)
+    return data[offsets[:-1]]
+
+
+def _is_there(values: pa.Array) -> Mask:
+    return _mask(values.is_valid(), where_null=False)
+
+
+def _nowhere(values: pa.Array) -> Mask:
+    return np.zeros(len(values), dtype=bool)
+
+
+def _mask(values: pa.BooleanArray, *, where_null: bool) -> Mask:
+    found: Mask = values.fill_null(where_null).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _numbers(values: pa.Array) -> Counts:
+    found: Counts = values.to_numpy(zero_copy_only=False).astype(np.int64)
+    return found
+
+
+def _any(wanted: Mask, offsets: Counts) -> Mask:
+    """Whether any of each run of values is wanted."""
+    return np.diff(np.concatenate([[0], np.cumsum(wanted)])[offsets]) > 0

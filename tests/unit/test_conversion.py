@@ -1,0 +1,66 @@
+"""SQL of columns, from what was read of records."""
+
+from __future__ import annotations
+
+from pyspark.sql import types as T
+
+from ingest.declarations.datatypes import data_type
+from ingest.shapes.conversion import (
+    Conversion,
+    at,
+    cast_exactly,
+    quoted,
+    text_literal,
+    type_at,
+    union,
+)
+
+
+def struct(text: str) -> T.StructType:
+    """A struct from its members."""
+    kind = data_type(f"struct<{text}>")
+    assert isinstance(kind, T.StructType)
+    return kind
+
+
+def test_what_json_has_no_word_for_is_read_as_text() -> None:
+    kind = struct("a double, b date, c array<struct<d: decimal(5,2)>>, m map<string,bigint>")
+    assert Conversion(careful=False).extracted(kind).simpleString() == (
+        "struct<a:double,b:string,c:array<struct<d:string>>,m:map<string,bigint>>"
+    )
+    assert Conversion(careful=True).extracted(kind).simpleString() == (
+        "struct<a:string,b:string,c:array<struct<d:string>>,m:map<string,string>>"
+    )
+
+
+def test_only_what_may_misfit_is_looked_at() -> None:
+    kind = struct("a bigint, s string, d struct<x: date, y: string>, v variant")
+    assert Conversion(careful=False).misfits(kind, "_r", "_t") == [
+        "(_r.`d`.`x` is not null and _t.`d`.`x` is null)",
+        "(_r.`v` is not null and _t.`v` is null)",
+    ]
+
+
+def test_a_misfit_inside_an_array_is_a_misfit() -> None:
+    (condition,) = Conversion(careful=False).misfits(struct("a array<date>"), "_r", "_t")
+    assert condition.startswith("exists(_r.`a`")
+
+
+def test_names_and_texts_are_quoted() -> None:
+    assert quoted("a`b") == "`a``b`"
+    assert text_literal("it's \\ here") == "'it\\'s \\\\ here'"
+    assert at("_c", ("a", "b.c")) == "_c.`a`.`b.c`"
+    assert at("", ("a",)) == "`a`"
+
+
+def test_a_string_is_its_own_cast() -> None:
+    assert cast_exactly(T.StringType(), "x") == "x"
+    assert cast_exactly(T.DateType(), "x") == "try_cast(x as date)"
+
+
+def test_structs_are_joined_and_followed() -> None:
+    kind = struct("a struct<b: int, c: int>, d int")
+    both = union(struct("a struct<b: int>"), struct("d int, a struct<c: int>"))
+    assert both.simpleString() == "struct<a:struct<b:int,c:int>,d:int>"
+    assert type_at(kind, ("a", "b")) == T.IntegerType()
+    assert type_at(kind, ("d", "b")) is None
