@@ -42,8 +42,6 @@ _ALWAYS = {
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     # Past this many fields, nested ones too, Spark stops compiling a query as a whole.
     "spark.sql.codegen.maxFields": "1000",
-    # Rows that travel to Python at once: of documents of 50 KB this is 100 MB.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
     "spark.redaction.regex": "(?i)secret|password|token|jaas|access[.]?key",
     "spark.log.level": "ERROR",
     # This rule throws away the part of a finished plan that found no rows, and with it what was

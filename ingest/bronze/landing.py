@@ -22,7 +22,6 @@ from pyspark.sql import functions as F
 from ingest.bronze.deduplication import deduplicated
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.decoder import MARK, REJECTS, RESCUED, ROW, SOURCE, Decoder
-from ingest.decode.held import Held
 from ingest.decode.json_records import JsonRecords
 from ingest.decode.repository import StreamSchema
 from ingest.decode.tabular_records import TabularRecords
@@ -126,8 +125,7 @@ class Landing:
         rest = _NOTHING
         if counts["held"]:
             try:
-                held = Held.parsed(counts["marks"])
-                rest = self._land_rest(decoder, held, first + 1, now, repeated)
+                rest = self._land_rest(decoder, counts["marks"], first + 1, now, repeated)
             finally:
                 decoder.close()
         if unreadable:
@@ -160,11 +158,11 @@ class Landing:
         return {**seen.get, **self._counted(batch_id)}
 
     def _land_rest(
-        self, decoder: Decoder, held: Held, batch_id: int, now: datetime, repeated: bool
+        self, decoder: Decoder, marks: str, batch_id: int, now: datetime, repeated: bool
     ) -> dict[str, Any]:
         """Land held records, or send them to quarantine; counts of both."""
-        decoder.learn_held(held, batch_id, now)
-        rest = decoder.rest(held)
+        decoder.learn_held(marks, batch_id, now)
+        rest = decoder.rest(marks)
         rejects = rest.rejects.persist()
         try:
             if not (repeated and self._is_appended(batch_id)):

@@ -13,7 +13,7 @@ they were strings, fractions or too large.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -40,8 +40,6 @@ _UNSEEN = (
 _QUOTE, _BACKSLASH, _COLON, _SPACE, _BRACE, _BRACKET, _NULL = b'"\\: {[n'
 _IS_SCALAR = np.zeros(256, dtype=bool)
 _IS_SCALAR[list(b'"-0123456789tf')] = True
-# Bytes of a batch.
-_ENOUGH = 1 << 24
 # Each smaller whole number is a double.
 _EXACT_IN_DOUBLE = 2.0**53
 
@@ -92,42 +90,15 @@ class _Column:
     odd: Mask
 
 
-def reader(
-    kind: T.StructType, *, overflow_matters: bool
-) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    """Of batches of texts and more: the same with the columns `record`, of type `kind`, and `fits`.
-
-    The text is the first column. In `kind` there are structs, arrays, maps, and of scalars
-    only strings, bigints, doubles and booleans; a VARIANT comes as the text of its value.
-    `overflow_matters`: a text whose members have no column does not fit.
-    """
-
-    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in _gathered(batches):
-            record, whole = records(batch.column(0), kind, overflow_matters=overflow_matters)
-            yield pa.RecordBatch.from_arrays(
-                [*batch.columns, record, pa.array(whole)], [*batch.schema.names, "record", "fits"]
-            )
-
-    return read
-
-
-def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Larger batches: each costs DuckDB ten milliseconds, whatever it holds."""
-    gathered: list[pa.RecordBatch] = []
-    for batch in batches:
-        gathered.append(batch)
-        if sum(one.nbytes for one in gathered) >= _ENOUGH:
-            yield pa.concat_batches(gathered)
-            gathered = []
-    if gathered:
-        yield pa.concat_batches(gathered)
-
-
 def records(
     texts: pa.Array, kind: T.StructType, *, overflow_matters: bool
 ) -> tuple[pa.StructArray, Mask]:
-    """Each text's columns, and whether they hold all of it. Broken texts do not fit."""
+    """Each text's columns, and whether they hold all of it. A text that is no object does not fit.
+
+    Of scalars there are only strings, bigints, doubles and booleans in `kind`, and VARIANT,
+    which comes as the text of its value. `overflow_matters`: a text whose members have no
+    column does not fit. Each call costs ten milliseconds, whatever it reads.
+    """
     legible = _legible(texts)
     column = _column(kind, _parsed(legible, kind))
     written, seen = _written(legible)

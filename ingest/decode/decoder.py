@@ -1,8 +1,8 @@
 """What landing asks of a format.
 
 Landing goes over a batch's files once and writes every record that fits at first sight.
-What it holds back there (new shapes, misfits, broken records) is marked with checksums of its
-bytes and looked at again, carefully, in a second, small pass.
+What it holds back there (new fields, misfits, broken records) is marked, by its place or by
+checksums of its bytes, and looked at again, carefully, in a second, small pass.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from pyspark.sql import functions as F
 
-from ingest.decode.held import Held
 from ingest.shapes.conversion import text_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql import types as T
 
-# Columns of examined rows. MARK is null where a record fits; see `held`.
+# Columns of examined rows. MARK is null where a record fits.
 SOURCE, MARK, ROW, RESCUED = "_source", "_mark", "_row", "_rescued"
 # Columns of rejects.
 REJECTS = ("_source", "_raw", "_position", "_reason_code", "_reason", "_rule")
@@ -47,11 +46,11 @@ class Decoder(Protocol):
         """Before the first pass: learn what can be learnt without reading everything."""
         ...
 
-    def learn_held(self, held: Held, batch_id: int, now: datetime) -> None:
-        """Between the passes: learn from the held records."""
+    def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
+        """Between the passes: learn from the held records; their marks have commas between."""
         ...
 
-    def rest(self, held: Held) -> Rest:
+    def rest(self, marks: str) -> Rest:
         """The held records again."""
         ...
 

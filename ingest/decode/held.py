@@ -14,12 +14,13 @@ from zlib import crc32
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from ingest.files.lines import numbered_lines, whole
+from ingest.files.lines import numbered_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_FOUND = "_source string, value binary, _position long"
+# Held records, as Spark has them.
+FOUND = "_source string, value binary, _position long"
 _ARROW = pa.schema([("_source", pa.string()), ("value", pa.binary()), ("_position", pa.int64())])
 # Records, and their bytes, that travel to Spark at once.
 _MOST_ROWS, _MOST_BYTES = 1000, 1 << 24
@@ -58,47 +59,44 @@ def among(spark: SparkSession, rows: DataFrame, raw: str, held: Held) -> DataFra
     return found.drop("_hash")
 
 
-def held_records(
-    spark: SparkSession, paths: Sequence[str], held: Held, *, whole_files: bool
-) -> DataFrame:
-    """SOURCE, `value` (its bytes) and `_position` of each held record, wherever it stands.
-
-    Position: the line in the file, from 1; null with `whole_files`.
-    """
+def held_lines(spark: SparkSession, paths: Sequence[str], held: Held) -> DataFrame:
+    """SOURCE, `value` (its bytes) and `_position` (its number, from 1) of each held line."""
     files = spark.createDataFrame([(path,) for path in paths], "path string")
     cores = min(len(paths), spark.sparkContext.defaultParallelism)
-    found = files.repartition(cores).mapInArrow(
-        _search(held.checksums, whole_files=whole_files), _FOUND
-    )
+    found = files.repartition(cores).mapInArrow(_search(held.checksums), FOUND)
     return among(spark, found, "cast(value as string)", held)
 
 
-def _search(
-    checksums: frozenset[int], *, whole_files: bool
-) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    def records(path: str) -> Iterator[tuple[int | None, bytes]]:
-        return iter([(None, whole(path))]) if whole_files else numbered_lines(path)
+def in_batches(found: Iterable[tuple[str, bytes, int | None]]) -> Iterator[pa.RecordBatch]:
+    """Held records (path, bytes, position), as they travel to Spark."""
+    rows: list[tuple[str, bytes, int | None]] = []
+    size = 0
+    for row in found:
+        rows.append(row)
+        size += len(row[1])
+        if len(rows) == _MOST_ROWS or size > _MOST_BYTES:
+            yield _arrow(rows)
+            rows, size = [], 0
+    if rows:
+        yield _arrow(rows)
 
+
+def _search(
+    checksums: frozenset[int],
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     def search(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for path in batch.column(0).to_pylist():
-                found: list[tuple[str, bytes, int | None]] = []
-                size = 0
-                for position, value in records(path):
-                    if crc32(value) not in checksums:
-                        continue
-                    found.append((path, value, position))
-                    size += len(value)
-                    if len(found) == _MOST_ROWS or size > _MOST_BYTES:
-                        yield _arrow(found)
-                        found, size = [], 0
-                if found:
-                    yield _arrow(found)
+                yield from in_batches(
+                    (path, value, position)
+                    for position, value in numbered_lines(path)
+                    if crc32(value) in checksums
+                )
 
     return search
 
 
-def _arrow(found: Sequence[tuple[str, bytes, int | None]]) -> pa.RecordBatch:
-    columns = zip(*found, strict=True)
+def _arrow(rows: Sequence[tuple[str, bytes, int | None]]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
     arrays = [pa.array(column, kind.type) for column, kind in zip(columns, _ARROW, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=_ARROW)

@@ -14,7 +14,6 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ingest.declarations.stream import SchemaEvolution, Stream
-from ingest.decode import arrow_json
 from ingest.decode.decoder import (
     MARK,
     RESCUED,
@@ -27,7 +26,7 @@ from ingest.decode.decoder import (
 )
 from ingest.decode.exact_json import examined as examined_exactly
 from ingest.decode.exact_json import leftovers
-from ingest.decode.held import Held, held_records, mark
+from ingest.decode.json_files import PLACE, held_records, read_files
 from ingest.decode.repository import StreamSchema
 from ingest.files.headers import as_patterns, reader
 from ingest.shapes.conversion import Conversion, Path, at, quoted, text_literal, type_at
@@ -72,28 +71,32 @@ class JsonRecords:
             *(f"{sql} is null" for _, sql in self._values(self._stream.identity.key)),
         ]
         overflow_matters = self._stream.evolution.mode is not SchemaEvolution.NONE
-        examined = self._lines().mapInArrow(
-            arrow_json.reader(read, overflow_matters=overflow_matters),
-            f"value string, {SOURCE} string, {_RECORD} {kind}, fits boolean",
+        examined = read_files(
+            self._spark,
+            self._paths,
+            read,
+            kind,
+            whole_files=self._stream.multi_line,
+            overflow_matters=overflow_matters,
         )
         return examined.select("*", self._row(conversion, _RECORD)).selectExpr(
             SOURCE,
-            f"{mark(' or '.join(held), 'value')} as {MARK}",
+            f"if({' or '.join(held)}, {PLACE}, null) as {MARK}",
             f"cast(null as string) as {RESCUED}",
             ROW,
         )
 
-    def learn_held(self, held: Held, batch_id: int, now: datetime) -> None:
+    def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: the shapes of held records."""
-        self._learn(self._verdicts(held), batch_id, now)
+        self._learn(self._verdicts(marks), batch_id, now)
 
-    def rest(self, held: Held) -> Rest:
+    def rest(self, marks: str) -> Rest:
         """See Decoder. Records travel as text, and what fits nowhere is rescued."""
         careful = Conversion(careful=True)
         names = _nested_names(self._schema.columns)
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
-        verdicts = self._verdicts(held)
+        verdicts = self._verdicts(marks)
         reject = (SOURCE, "value as _raw", "_position")
         keys = self._values(self._stream.identity.key)
         record = _sql_type(careful.extracted(self._schema.columns))
@@ -189,11 +192,11 @@ class JsonRecords:
         if self._looked_at is not None:
             self._looked_at.unpersist()
 
-    def _verdicts(self, held: Held) -> DataFrame:
-        """The held records with their verdicts, looked for in the files once."""
+    def _verdicts(self, marks: str) -> DataFrame:
+        """The held records with their verdicts, read from the files once."""
         if self._looked_at is None:
             found = held_records(
-                self._spark, self._paths, held, whole_files=self._stream.multi_line
+                self._spark, self._paths, marks, whole_files=self._stream.multi_line
             )
             verdict = F.udf(examined_exactly, _VERDICT)
             judged = found.withColumn("_verdict", verdict("value"))

@@ -28,7 +28,7 @@ from ingest.decode.decoder import (
     row,
     source_column,
 )
-from ingest.decode.held import Held, among, held_records, mark
+from ingest.decode.held import Held, among, held_lines, mark
 from ingest.decode.repository import StreamSchema
 from ingest.files.headers import as_patterns, csv_header, parquet_columns, reader
 from ingest.shapes.conversion import at, cast_exactly, quoted, text_literal
@@ -104,14 +104,15 @@ class TabularRecords:
             SOURCE, f"{mark(' or '.join(held), _RAW)} as {MARK}", RESCUED, ROW
         )
 
-    def learn_held(self, held: Held, batch_id: int, now: datetime) -> None:
+    def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: every column is known from the files' headers."""
 
     def close(self) -> None:
         """See Decoder: nothing is kept."""
 
-    def rest(self, held: Held) -> Rest:
+    def rest(self, marks: str) -> Rest:
         """See Decoder: held rows are rejects, each with its reason."""
+        held = Held.parsed(marks)
         key = self._stream.identity.key
         reason = null_key_reason([(path[0], at(ROW, path)) for path in key])
         rule = text_literal("key: " + ", ".join(path[0] for path in key))
@@ -149,7 +150,7 @@ class TabularRecords:
         if self._stream.format is Format.PARQUET:
             rows = among(self._spark, self._lines(group), _RAW, held)
             return rows.withColumn("_position", F.lit(None).cast("bigint"))
-        found = held_records(self._spark, group.paths, held, whole_files=False)
+        found = held_lines(self._spark, group.paths, held)
         return self._parsed(group, found.withColumn(_RAW, F.col("value").cast("string")))
 
     def _parsed(self, group: _Group, lines: DataFrame) -> DataFrame:

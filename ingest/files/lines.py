@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ingest.files.listing import opened
 
+if TYPE_CHECKING:
+    Positions = np.ndarray[Any, np.dtype[np.int64]]
+
 _CHUNK = 1 << 22
+_LF, _CR = b"\n\r"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Endings for which Hadoop needs native libraries, or a format of its own.
 _PACKED_OTHERWISE = frozenset({".deflate", ".lz4", ".snappy", ".zst"})
@@ -15,7 +22,54 @@ _PACKED_OTHERWISE = frozenset({".deflate", ".lz4", ".snappy", ".zst"})
 
 def numbered_lines(path: str) -> Iterator[tuple[int, bytes]]:
     """Each line of a file with its number, from 1: without its end, be it LF, CRLF or CR."""
-    yield from enumerate(_lines(path), 1)
+    lines = (line for _, block in blocks(path) for line in block.splitlines())
+    yield from enumerate(lines, 1)
+
+
+def blocks(path: str) -> Iterator[tuple[int, bytes]]:
+    """A file in blocks of whole lines, each with its offset in the unpacked file.
+
+    A byte order mark at the file's start belongs to no line.
+    """
+    system, inside = opened(path)
+    with system.open_input_stream(inside) as stream:
+        held = bytes(stream.read(_CHUNK))
+        offset = len(_BYTE_ORDER_MARK) if held.startswith(_BYTE_ORDER_MARK) else 0
+        held = held[offset:]
+        while chunk := bytes(stream.read(_CHUNK)):
+            # A CR at the end may be half of a CRLF.
+            end = max(held.rfind(b"\n"), held.rfind(b"\r", 0, -1)) + 1
+            if end:
+                yield offset, held[:end]
+            offset += end
+            held = held[end:] + chunk
+        if held:
+            yield offset, held
+
+
+def line_starts(block: bytes) -> Positions:
+    """Where each line of a block of whole lines begins, and where the last one ends."""
+    data = np.frombuffer(block, dtype=np.uint8)
+    ends = np.flatnonzero(data == _LF)
+    if b"\r" in block:
+        returns = np.flatnonzero(data == _CR)
+        is_last = returns == len(data) - 1
+        alone = is_last | (data[np.minimum(returns + 1, len(data) - 1)] != _LF)
+        ends = np.sort(np.concatenate([ends, returns[alone]]))
+    starts = np.concatenate([[0], ends + 1])
+    return starts if len(data) == starts[-1] else np.append(starts, len(data))
+
+
+def lines_at(path: str, offsets: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that begin at these offsets, in order, each with its number, from 1."""
+    wanted, before = np.array(sorted(offsets)), 0
+    for offset, block in blocks(path):
+        starts = line_starts(block)
+        inside = wanted[(wanted >= offset) & (wanted < offset + len(block))] - offset
+        for index in np.searchsorted(starts, inside):
+            (line,) = block[starts[index] : starts[index + 1]].splitlines()
+            yield before + int(index) + 1, line
+        before += len(starts) - 1
 
 
 def whole(path: str) -> bytes:
@@ -32,15 +86,3 @@ def packed_otherwise(paths: Sequence[str]) -> dict[str, str]:
         for path in paths
         if (ending := PurePosixPath(path).suffix.lower()) in _PACKED_OTHERWISE
     }
-
-
-def _lines(path: str) -> Iterator[bytes]:
-    system, inside = opened(path)
-    with system.open_input_stream(inside) as stream:
-        held = bytes(stream.read(_CHUNK)).removeprefix(_BYTE_ORDER_MARK)
-        while chunk := bytes(stream.read(_CHUNK)):
-            # A CR at the end may be half of a CRLF.
-            end = max(held.rfind(b"\n"), held.rfind(b"\r", 0, -1)) + 1
-            yield from held[:end].splitlines()
-            held = held[end:] + chunk
-        yield from held.splitlines()

@@ -66,6 +66,12 @@ def opened(path: str) -> tuple[fs.FileSystem, str]:
     return system or fs.LocalFileSystem(), inside
 
 
+def size_of(path: str) -> int:
+    """Bytes of a file; 0 where there is none."""
+    system, inside = opened(path)
+    return system.get_file_info(inside).size or 0
+
+
 def _opened(source: FileSource) -> tuple[fs.FileSystem, str]:
     return opened(settings.located(source.path))
 

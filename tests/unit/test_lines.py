@@ -11,7 +11,14 @@ import pytest
 
 from ingest.decode.held import Held
 from ingest.files import lines
-from ingest.files.lines import numbered_lines, packed_otherwise, whole
+from ingest.files.lines import (
+    blocks,
+    line_starts,
+    lines_at,
+    numbered_lines,
+    packed_otherwise,
+    whole,
+)
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 1000])
@@ -24,12 +31,22 @@ def test_lines_end_with_lf_crlf_or_cr_wherever_a_chunk_ends(
     assert list(numbered_lines(str(path))) == [
         (1, b"one"), (2, b"two"), (3, b"three"), (4, b"four"), (5, b""), (6, b"six \x85\x0c seven"),
     ]  # fmt: skip
+    starts = [
+        offset + int(start)
+        for offset, block in blocks(str(path))
+        for start in line_starts(block)[:-1]
+    ]
+    assert starts == [0, 4, 9, 15, 20, 21]
+    assert list(lines_at(str(path), [21, 4, 20])) == [
+        (2, b"two"), (5, b""), (6, b"six \x85\x0c seven"),
+    ]  # fmt: skip
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     path = tmp_path / "marked.csv"
     path.write_bytes(b"\xef\xbb\xbfa,b\n1,2\n")
     assert [line for _, line in numbered_lines(str(path))] == [b"a,b", b"1,2"]
+    assert list(lines_at(str(path), [3])) == [(1, b"a,b")]
 
 
 @pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])

@@ -1,0 +1,153 @@
+"""Files of JSON, read by Spark's Python workers: each file once, by one worker.
+
+A record is known by where it stands: the number of its file among the batch's, and its offset
+there. Those that are held back are read again from their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import types as T
+
+from ingest.decode.arrow_json import records
+from ingest.decode.held import FOUND, in_batches
+from ingest.files.lines import blocks, line_starts, lines_at, whole
+from ingest.files.listing import size_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from ingest.files.lines import Positions
+
+# Bytes of JSON that are read to columns at once, and those that one task reads of many files.
+_ENOUGH, _TASK = 1 << 24, 1 << 27
+_SPACES = b" \t\r\n"
+
+
+def read_files(
+    spark: SparkSession,
+    paths: Sequence[str],
+    kind: T.StructType,
+    ddl: str,
+    *,
+    whole_files: bool,
+    overflow_matters: bool,
+) -> DataFrame:
+    """`_source`, `_place`, `record` and `fits` of each line (or file); see `arrow_json.records`.
+
+    `ddl` is the type of `record` in words of Spark. Lines of white space are no records.
+    """
+    shares = _shared(spark, paths)
+
+    def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        pieces = (
+            piece
+            for share in _numbers(ids)
+            for number in shares[share]
+            for piece in _pieces(number, paths[number], whole_files=whole_files)
+        )
+        for piece in _gathered(pieces):
+            record, fit = records(piece["text"], kind, overflow_matters=overflow_matters)
+            source = pa.array(paths, pa.string()).take(piece["file"])
+            yield pa.RecordBatch.from_arrays(
+                [source, piece["file"], piece["offset"], record, pa.array(fit)],
+                ["_source", "_file", "_offset", "record", "fits"],
+            )
+
+    columns = f"_source string, _file int, _offset long, record {ddl}, fits boolean"
+    return spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, columns)
+
+
+# SQL of a record's place, from what `read_files` gave.
+PLACE = "concat(_file, ':', _offset)"
+
+
+def held_records(
+    spark: SparkSession, paths: Sequence[str], places: str, *, whole_files: bool
+) -> DataFrame:
+    """SOURCE, `value` (its bytes) and `_position` (its line, from 1) of the records at `places`.
+
+    `places`: with commas between. Position is null with `whole_files`.
+    """
+    offsets: dict[int, list[int]] = {}
+    for place in places.split(","):
+        number, offset = place.split(":")
+        offsets.setdefault(int(number), []).append(int(offset))
+    numbers = sorted(offsets)
+    shares = [
+        [numbers[index] for index in share]
+        for share in _shared(spark, [paths[number] for number in numbers])
+    ]
+
+    def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for number in (number for share in _numbers(ids) for number in shares[share]):
+            path = paths[number]
+            found = [(None, whole(path))] if whole_files else lines_at(path, offsets[number])
+            yield from in_batches((path, value, position) for position, value in found)
+
+    return spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, FOUND)
+
+
+def _shared(spark: SparkSession, paths: Sequence[str]) -> list[list[int]]:
+    """The numbers of the files, in shares of about the same size: one a core, or more."""
+    sizes = [size_of(path) for path in paths]
+    cores = spark.sparkContext.defaultParallelism
+    count = min(len(paths), max(cores, sum(sizes) // _TASK))
+    shares: list[list[int]] = [[] for _ in range(count)]
+    weights = [0] * count
+    for number in sorted(range(len(paths)), key=lambda one: -sizes[one]):
+        lightest = weights.index(min(weights))
+        shares[lightest].append(number)
+        weights[lightest] += sizes[number]
+    return [sorted(share) for share in shares]
+
+
+def _numbers(ids: Iterable[pa.RecordBatch]) -> Iterator[int]:
+    return (one for batch in ids for one in batch.column(0).to_pylist())
+
+
+def _pieces(number: int, path: str, *, whole_files: bool) -> Iterator[pa.RecordBatch]:
+    """The records of one file: `text`, `file` and `offset`."""
+    if whole_files:
+        block = whole(path)
+        yield _piece(number, block, np.array([0, len(block)]), 0)
+        return
+    for offset, block in blocks(path):
+        starts = line_starts(block)
+        piece = _piece(number, block, starts, offset)
+        # Only a line that begins with a space can be blank.
+        first = np.frombuffer(block, dtype=np.uint8)[starts[:-1]]
+        blank = np.isin(first, np.frombuffer(_SPACES, dtype=np.uint8))
+        for index in np.flatnonzero(blank):
+            blank[index] = not block[starts[index] : starts[index + 1]].strip(_SPACES)
+        yield piece.filter(pa.array(~blank)) if blank.any() else piece
+
+
+def _piece(number: int, block: bytes, starts: Positions, offset: int) -> pa.RecordBatch:
+    """Texts that lie one behind the other in a block, which is not copied."""
+    count = len(starts) - 1
+    buffers = [None, pa.py_buffer(starts.astype(np.int32)), pa.py_buffer(block)]
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.Array.from_buffers(pa.string(), count, buffers),
+            pa.array(np.full(count, number, dtype=np.int32)),
+            pa.array(starts[:-1] + offset),
+        ],
+        ["text", "file", "offset"],
+    )
+
+
+def _gathered(pieces: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The pieces, small ones together."""
+    gathered: list[pa.RecordBatch] = []
+    for piece in pieces:
+        gathered.append(piece)
+        if sum(one.nbytes for one in gathered) >= _ENOUGH:
+            yield pa.concat_batches(gathered)
+            gathered = []
+    if gathered:
+        yield pa.concat_batches(gathered)
