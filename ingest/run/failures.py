@@ -17,6 +17,7 @@ _CHANGED = re.compile(
     r"MISSING_DELTA_TABLE|PATH_DOES_NOT_EXIST|TABLE_NOT_FOUND|UNSUPPORTED_DROP\w*|"
     r"VERSION_NOT_CONTIGUOUS|TRUNCATED_TRANSACTION_LOG|FILE_NOT_FOUND\w*))\]"
 )
+_TRACEBACK = "Traceback (most recent call last):"
 _CONFLICT = re.compile(r"\[DELTA_CONCURRENT_\w+\]|Concurrent\w+Exception")
 
 
@@ -41,7 +42,16 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
             f"{stream}: another writer committed to its table; run again, "
             "and let only one process write it"
         )
+    return TerminalError(f"{stream}: {_said(text) or type(error).__name__}; see {log}")
+
+
+def _said(text: str) -> str:
+    """The line that says what went wrong."""
+    # Of Python's traceback, which Spark passes on, that is the last one.
+    raised = re.findall(r"^[A-Za-z][\w.]*: .*", text.partition(_TRACEBACK)[2], re.MULTILINE)
+    if raised:
+        return str(raised[-1][:400])
     lines = [line.strip(" :\t") for line in text.splitlines()]
     # Py4J says first which call of its own failed.
     told = [line for line in lines if line and not line.startswith("An error occurred while")]
-    return TerminalError(f"{stream}: {(told or [type(error).__name__])[0][:400]}; see {log}")
+    return told[0][:400] if told else ""

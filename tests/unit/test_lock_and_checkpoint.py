@@ -163,6 +163,22 @@ def test_a_failure_becomes_one_line_with_a_code(text: str, code: str, tmp_path: 
     assert "at org.apache" not in str(error)
 
 
+def test_of_a_pythons_traceback_the_last_line_is_told(tmp_path: Path) -> None:
+    text = """
+  An exception was thrown from the Python worker. Please see the stack trace below.
+Traceback (most recent call last):
+ValueError: first: cause
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "json_files.py", line 62, in read
+OSError: the file has gone
+"""
+    error = explained(RuntimeError(text), "shop.orders", Lake(str(tmp_path)))
+    assert str(error).startswith("shop.orders: OSError: the file has gone; see ")
+
+
 def test_totals_come_back_as_they_were_saved(tmp_path: Path) -> None:
     lake = Lake(str(tmp_path))
     never = read_totals(lake, "shop.orders", "shop__orders")
