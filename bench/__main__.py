@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from bench import landing
-from bench.report import show
+from bench.report import show, show_memory
 from ingest.session import session
 
 
@@ -22,6 +22,7 @@ def main() -> None:
         work = chosen.work or Path(temporary)
         spark = session("bench", str(work))
         show(landing.measure(spark, work, chosen.events, chosen.rounds))
+        show_memory(landing.memory(spark, work, chosen.events))
         spark.stop()
 
 

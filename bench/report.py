@@ -20,9 +20,23 @@ class Ratio:
         return self.by_hand_seconds / self.seconds
 
 
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Megabytes in use after something."""
+
+    what: str
+    megabytes: float
+
+
 def show(ratios: list[Ratio]) -> None:
     """Print the ratios."""
     print(f"{'':60} {'seconds':>9} {'speed':>7} {'promised':>9}")
     for ratio in ratios:
         least = "" if ratio.least is None else f"{ratio.least:.2f}"
         print(f"{ratio.what:60} {ratio.seconds:9.2f} {ratio.speed:7.2f} {least:>9}")
+
+
+def show_memory(found: list[Memory]) -> None:
+    """Print what was in use."""
+    for one in found:
+        print(f"{one.what:60} {one.megabytes:6.0f} MB")

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from ingest.files.lines import Positions
 
 # Bytes of JSON that are read to columns at once, and those that one task reads of many files.
-_ENOUGH, _TASK = 1 << 24, 1 << 27
+_ENOUGH, _TASK = 1 << 24, 1 << 26
+# So much larger is JSON than its gz.
+_PACKED = 8
 _SPACES = b" \t\r\n"
 
 
@@ -94,9 +96,10 @@ def held_records(
 
 def _shared(spark: SparkSession, paths: Sequence[str]) -> list[list[int]]:
     """The numbers of the files, in shares of about the same size: one a core, or more."""
-    sizes = [size_of(path) for path in paths]
+    sizes = [size_of(path) * (_PACKED if path.endswith((".gz", ".bz2")) else 1) for path in paths]
     cores = spark.sparkContext.defaultParallelism
-    count = min(len(paths), max(cores, sum(sizes) // _TASK))
+    # As many for each core, so that all end at about the same time.
+    count = min(len(paths), cores * (1 + sum(sizes) // (cores * _TASK)))
     shares: list[list[int]] = [[] for _ in range(count)]
     weights = [0] * count
     for number in sorted(range(len(paths)), key=lambda one: -sizes[one]):

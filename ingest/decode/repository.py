@@ -45,8 +45,7 @@ class StreamSchema:
     """What is known of one stream, up to a batch."""
 
     def __init__(self, spark: SparkSession, lake: Lake, stream: Stream, application: str) -> None:
-        self._spark, self._stream = spark, stream
-        self._application = application
+        self._stream, self._application = stream, application
         self.columns = T.StructType()
         self._recorded = T.StructType()
         self.version = 0
@@ -146,11 +145,8 @@ class StreamSchema:
             schema, added = result.schema.json(), list(result.added)
             rows.append((name, batch_id, version, None, None, schema, added, now))
         if rows:
-            delta.append_once(
-                self._spark.createDataFrame(rows, EVENT_SCHEMAS).coalesce(1),
-                self._path,
-                application=f"{self._application}/{part}",
-                version=batch_id,
+            table_log.append_rows(
+                self._path, rows, application=f"{self._application}/{part}", version=batch_id
             )
 
     def _with_declared(self, recorded: T.StructType) -> T.StructType:

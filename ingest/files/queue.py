@@ -22,7 +22,6 @@ SCHEMA = (
     "path string, size bigint, modified_at timestamp, found_at timestamp, "
     "status string comment 'new: handed to a batch; changed: reported; landed: found in bronze'"
 )
-_ROWS = "path string, size long, modified_at timestamp, found_at timestamp, status string"
 NEW, CHANGED, LANDED = "new", "changed", "landed"
 
 
@@ -83,13 +82,7 @@ class FileQueue:
             )
             for file in files
         ]
-        (
-            self._spark.createDataFrame(rows, _ROWS)
-            .coalesce(1)
-            .write.format("delta")
-            .mode("append")
-            .save(self.path)
-        )
+        table_log.append_rows(self.path, rows)
         for file in files:
             self._known[file.path] = (file.size, file.modified_us)
 

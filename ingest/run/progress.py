@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.bronze.landing import Landed
 from ingest.lake import Lake
-from ingest.tables import delta
+from ingest.tables import delta, table_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,5 +113,4 @@ class ProgressLog:
             return
         path = self.lake.ops("stream_progress")
         delta.ensure_table(self.spark, path, _DDL)
-        frame = self.spark.createDataFrame(rows, _DDL).coalesce(1)
-        frame.write.format("delta").mode("append").save(path)
+        table_log.append_rows(path, rows)

@@ -67,7 +67,7 @@ def stream(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
         while not stopping.wait(_LOOK_EVERY) and any(query.is_active for query in queries):
             for query in queries:
                 if query.is_active:
-                    _guarded(query, errors)
+                    _guarded(query, lake, errors)
                 elif query.error:
                     query.wait()
             if time.monotonic() - written > _WRITE_EVERY:
@@ -80,15 +80,16 @@ def stream(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
         return errors + [query.error for query in queries if query.error]
 
 
-def _guarded(query: StreamQuery, errors: list[HeadwaterError]) -> None:
+def _guarded(query: StreamQuery, lake: Lake, errors: list[HeadwaterError]) -> None:
     """A look at one stream's folder; trouble there stops that stream only."""
     try:
         query.discover()
         query.clean_source()
-    except HeadwaterError as error:
+    except Exception as error:  # the queue cannot be written, for one
+        told = explained(error, query.stream.name, lake)
         query.stop()
-        errors.append(error)
-        log.error("%s", error)
+        errors.append(told)
+        log.error("%s", told)
 
 
 def _started(
@@ -107,9 +108,7 @@ def _started(
             query.discover()
             query.start(trigger)
             queries.append(query)
-        except HeadwaterError as error:
-            errors.append(error)
-        except Exception as error:  # Spark's, while tables are made: this stream's alone
+        except Exception as error:  # Spark's too, while tables are made: this stream's alone
             log.debug("%s", one.name, exc_info=True)
             errors.append(explained(error, one.name, lake))
     # After the tables are made and before anybody can miss them: dbt registers what is listed.

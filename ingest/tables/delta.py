@@ -65,8 +65,7 @@ def register(spark: SparkSession, lake: Lake, tables: Sequence[tuple[str, str, s
     now = datetime.now(UTC)
     rows = [(*table, now) for table in tables if table[0] not in listed]
     if rows:
-        frame = spark.createDataFrame(rows, REGISTRY_DDL).coalesce(1)
-        frame.write.format("delta").mode("append").save(path)
+        table_log.append_rows(path, rows)
 
 
 def ensure_table(spark: SparkSession, path: str, ddl: str, tries: int = 5) -> None:

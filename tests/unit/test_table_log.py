@@ -71,3 +71,11 @@ def test_each_table_has_an_id_of_its_own(table: str, tmp_path: Path) -> None:
 
 def test_columns_of_a_small_table_are_read(table: str) -> None:
     assert sorted(table_log.rows(table, ["_batch_id"])["_batch_id"].to_pylist()) == [2, 2, 2, 3, 4]
+
+
+def test_rows_are_appended_once_a_version(table: str) -> None:
+    for version in (5, 5, 6):
+        table_log.append_rows(table, [(5, None), (5, "{}")], application="b", version=version)
+    table_log.append_rows(table, [(6, None)])
+    assert table_log.counted(table, 5) == BatchCounts(rows=4, rescued=2)
+    assert table_log.newest_batch(table) == 6
