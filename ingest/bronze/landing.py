@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -163,19 +164,23 @@ class Landing:
         """Land held records, or send them to quarantine; counts of both."""
         decoder.learn_held(marks, batch_id, now)
         rest = decoder.rest(marks)
-        rejects = rest.rejects.persist()
-        try:
+        # Two tables: neither commit has to wait for the other.
+        with ThreadPoolExecutor(1) as beside:
+            rejects = beside.submit(self._land_rejects, rest.rejects, batch_id, now, repeated)
             if not (repeated and self._is_appended(batch_id)):
                 rows = self._fresh(rest.rows, now)
                 self._append(self._with_ingest_columns(rows, batch_id, now), batch_id)
-            counts = self._counted(batch_id)
             failpoint("after_second_write")
-            counts["rejects"] = rejects.count()
-            if counts["rejects"]:
-                self._quarantine(rejects, batch_id, now, "records", repeated)
-        finally:
-            rejects.unpersist()
-        return counts
+            return {**self._counted(batch_id), "rejects": rejects.result()}
+
+    def _land_rejects(
+        self, rejects: DataFrame, batch_id: int, now: datetime, repeated: bool
+    ) -> int:
+        """Send records to quarantine; how many there are."""
+        count = rejects.count()
+        if count:
+            self._quarantine(rejects, batch_id, now, "records", repeated)
+        return count
 
     def _decoder(self, paths: Sequence[str]) -> Decoder:
         kind = JsonRecords if self.stream.format is Format.JSON else TabularRecords

@@ -1,7 +1,7 @@
 """Files of JSON, read by Spark's Python workers: each file once, by one worker.
 
-A record is known by where it stands: the number of its file among the batch's, and its offset
-there. Those that are held back are read again from their places.
+A record is known by where it stands: the number of its file among the batch's, its offset and
+length there, and its line. Those that are held back are read again from their places.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pyspark.sql import types as T
 
 from ingest.decode.arrow_json import records
 from ingest.decode.held import FOUND, in_batches
-from ingest.files.lines import blocks, line_starts, lines_at, whole
+from ingest.files.lines import blocks, line_starts, read_at, whole
 from ingest.files.listing import size_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ingest.files.lines import Positions
 
 # Bytes of JSON that are read to columns at once, and those that one task reads of many files.
-_ENOUGH, _TASK = 1 << 24, 1 << 26
+_ENOUGH, _TASK = 1 << 24, 1 << 29
 # So much larger is JSON than its gz.
 _PACKED = 8
 _SPACES = b" \t\r\n"
@@ -39,7 +39,7 @@ def read_files(
     whole_files: bool,
     overflow_matters: bool,
 ) -> DataFrame:
-    """`_source`, `_place`, `record` and `fits` of each line (or file); see `arrow_json.records`.
+    """`_source`, place, `record` and `fits` of each line (or file); see `arrow_json.records`.
 
     `ddl` is the type of `record` in words of Spark. Lines of white space are no records.
     """
@@ -56,16 +56,18 @@ def read_files(
             record, fit = records(piece["text"], kind, overflow_matters=overflow_matters)
             source = pa.array(paths, pa.string()).take(piece["file"])
             yield pa.RecordBatch.from_arrays(
-                [source, piece["file"], piece["offset"], record, pa.array(fit)],
-                ["_source", "_file", "_offset", "record", "fits"],
+                [source, *(piece[name] for name in _PLACE), record, pa.array(fit)],
+                ["_source", *_PLACE, "record", "fits"],
             )
 
-    columns = f"_source string, _file int, _offset long, record {ddl}, fits boolean"
+    places = "file int, offset long, length long, line long"
+    columns = f"_source string, {places}, record {ddl}, fits boolean"
     return spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, columns)
 
 
+_PLACE = ("file", "offset", "length", "line")
 # SQL of a record's place, from what `read_files` gave.
-PLACE = "concat(_file, ':', _offset)"
+PLACE = f"concat_ws(':', {', '.join(_PLACE)})"
 
 
 def held_records(
@@ -75,21 +77,21 @@ def held_records(
 
     `places`: with commas between. Position is null with `whole_files`.
     """
-    offsets: dict[int, list[int]] = {}
+    found: dict[int, list[tuple[int, int, int]]] = {}
     for place in places.split(","):
-        number, offset = place.split(":")
-        offsets.setdefault(int(number), []).append(int(offset))
-    numbers = sorted(offsets)
-    shares = [
-        [numbers[index] for index in share]
-        for share in _shared(spark, [paths[number] for number in numbers])
-    ]
+        number, offset, length, line = map(int, place.split(":"))
+        found.setdefault(number, []).append((offset, length, line))
+    numbers = sorted(found)
+    shares = _shared(spark, [paths[number] for number in numbers])
 
     def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for number in (number for share in _numbers(ids) for number in shares[share]):
-            path = paths[number]
-            found = [(None, whole(path))] if whole_files else lines_at(path, offsets[number])
-            yield from in_batches((path, value, position) for position, value in found)
+        for number in (numbers[one] for share in _numbers(ids) for one in shares[share]):
+            path, wanted = paths[number], sorted(found[number])
+            values = read_at(path, [(offset, length) for offset, length, _ in wanted])
+            yield from in_batches(
+                (path, value, None) if whole_files else (path, value.splitlines()[0], line)
+                for value, (_, _, line) in zip(values, wanted, strict=True)
+            )
 
     return spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, FOUND)
 
@@ -114,14 +116,16 @@ def _numbers(ids: Iterable[pa.RecordBatch]) -> Iterator[int]:
 
 
 def _pieces(number: int, path: str, *, whole_files: bool) -> Iterator[pa.RecordBatch]:
-    """The records of one file: `text`, `file` and `offset`."""
+    """The records of one file: `text`, and its place."""
     if whole_files:
         block = whole(path)
-        yield _piece(number, block, np.array([0, len(block)]), 0)
+        yield _piece(number, block, np.array([0, len(block)]), 0, 0)
         return
+    before = 0
     for offset, block in blocks(path):
         starts = line_starts(block)
-        piece = _piece(number, block, starts, offset)
+        piece = _piece(number, block, starts, offset, before)
+        before += len(piece)
         # Only a line that begins with a space can be blank.
         first = np.frombuffer(block, dtype=np.uint8)[starts[:-1]]
         blank = np.isin(first, np.frombuffer(_SPACES, dtype=np.uint8))
@@ -130,7 +134,9 @@ def _pieces(number: int, path: str, *, whole_files: bool) -> Iterator[pa.RecordB
         yield piece.filter(pa.array(~blank)) if blank.any() else piece
 
 
-def _piece(number: int, block: bytes, starts: Positions, offset: int) -> pa.RecordBatch:
+def _piece(
+    number: int, block: bytes, starts: Positions, offset: int, before: int
+) -> pa.RecordBatch:
     """Texts that lie one behind the other in a block, which is not copied."""
     count = len(starts) - 1
     buffers = [None, pa.py_buffer(starts.astype(np.int32)), pa.py_buffer(block)]
@@ -139,8 +145,10 @@ def _piece(number: int, block: bytes, starts: Positions, offset: int) -> pa.Reco
             pa.Array.from_buffers(pa.string(), count, buffers),
             pa.array(np.full(count, number, dtype=np.int32)),
             pa.array(starts[:-1] + offset),
+            pa.array(np.diff(starts)),
+            pa.array(np.arange(before + 1, before + count + 1)),
         ],
-        ["text", "file", "offset"],
+        ["text", *_PLACE],
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 22
 _LF, _CR = b"\n\r"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_PACKED = frozenset({".gz", ".bz2"})
 # Endings for which Hadoop needs native libraries, or a format of its own.
 _PACKED_OTHERWISE = frozenset({".deflate", ".lz4", ".snappy", ".zst"})
 
@@ -60,16 +61,22 @@ def line_starts(block: bytes) -> Positions:
     return starts if len(data) == starts[-1] else np.append(starts, len(data))
 
 
-def lines_at(path: str, offsets: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that begin at these offsets, in order, each with its number, from 1."""
-    wanted, before = np.array(sorted(offsets)), 0
-    for offset, block in blocks(path):
-        starts = line_starts(block)
-        inside = wanted[(wanted >= offset) & (wanted < offset + len(block))] - offset
-        for index in np.searchsorted(starts, inside):
-            (line,) = block[starts[index] : starts[index + 1]].splitlines()
-            yield before + int(index) + 1, line
-        before += len(starts) - 1
+def read_at(path: str, spans: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+    """Of the unpacked file, so many bytes from each offset; the offsets ascend."""
+    system, inside = opened(path)
+    # A packed file has no places to go to: it is read from its start.
+    if PurePosixPath(path).suffix.lower() not in _PACKED:
+        with system.open_input_file(inside) as file:
+            for offset, length in spans:
+                yield bytes(file.read_at(length, offset))
+        return
+    with system.open_input_stream(inside) as stream:
+        position = 0
+        for offset, length in spans:
+            while position < offset:
+                position += len(stream.read(min(_CHUNK, offset - position)))
+            yield bytes(stream.read(length))
+            position += length
 
 
 def whole(path: str) -> bytes:
