@@ -1,4 +1,4 @@
-"""Ratios, as a table that a person reads."""
+"""What was measured, as tables that a person reads."""
 
 from __future__ import annotations
 
@@ -28,6 +28,16 @@ class Memory:
     megabytes: float
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds and Spark jobs of something; `at_most` are the seconds that are promised."""
+
+    what: str
+    seconds: float
+    jobs: int | None = None
+    at_most: float | None = None
+
+
 def show(ratios: list[Ratio]) -> None:
     """Print the ratios."""
     print(f"{'':60} {'seconds':>9} {'speed':>7} {'promised':>9}")
@@ -40,3 +50,12 @@ def show_memory(found: list[Memory]) -> None:
     """Print what was in use."""
     for one in found:
         print(f"{one.what:60} {one.megabytes:6.0f} MB")
+
+
+def show_costs(costs: list[Cost]) -> None:
+    """Print the costs."""
+    print(f"{'':60} {'seconds':>9} {'jobs':>7} {'promised':>9}")
+    for cost in costs:
+        jobs = "" if cost.jobs is None else str(cost.jobs)
+        at_most = "" if cost.at_most is None else f"{cost.at_most:.2f}"
+        print(f"{cost.what:60} {cost.seconds:9.3f} {jobs:>7} {at_most:>9}")

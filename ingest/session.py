@@ -73,7 +73,8 @@ def session(name: str, lake: str) -> SparkSession:
         .config("spark.sql.warehouse.dir", lake)
         .config(
             "spark.driver.extraJavaOptions",
-            "-Dfile.encoding=UTF-8 -Dstdout.encoding=UTF-8 -Duser.timezone=UTC",
+            "-Dfile.encoding=UTF-8 -Dstdout.encoding=UTF-8 -Duser.timezone=UTC "
+            + settings.java_options(),
         )
     )
     with _jvm_speaks_to(Path(lake, "_logs", "spark.log")):

@@ -3,6 +3,7 @@
     HEADWATER_LAKE      folder or URL of all tables        default: lake
     HEADWATER_LANDING   folder that producers write to     default: landing
     HEADWATER_DRIVER_MEMORY  heap of a local Spark driver  default: 2g
+    HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
 
 Relative paths are relative to the project, which is the nearest folder at or above the
@@ -48,6 +49,11 @@ def landing() -> str:
 def driver_memory() -> str:
     """Heap of a local Spark driver, in the JVM's notation."""
     return os.environ.get("HEADWATER_DRIVER_MEMORY") or "2g"
+
+
+def java_options() -> str:
+    """More options of a local Spark driver's JVM, as on its command line."""
+    return os.environ.get("HEADWATER_JAVA_OPTIONS") or ""
 
 
 def failpoint() -> str | None:

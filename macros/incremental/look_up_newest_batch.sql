@@ -9,10 +9,7 @@
     {%- set version = none -%}
     {%- set newest = none -%}
     {%- if known and known.is_delta -%}
-        {%- set detail = run_query('describe detail ' ~ relation).rows[0] -%}
-        {%- set version = [
-            detail['id'], detail['lastModified'], detail['numFiles'], detail['sizeInBytes']
-        ] | join(' ') -%}
+        {%- set version = table_version(relation) -%}
         {%- if memory.versions.get(name, [''])[0] == version -%}
             {%- set newest = memory.versions[name][1] -%}
         {%- endif -%}

@@ -1,22 +1,33 @@
 {#-
-    dbt-spark's table of a seed; of a Delta one it is created or replaced.
+    dbt-spark's table of a seed; a Delta one is created or replaced with its first rows in it,
+    in one commit.
 -#}
 {% macro spark__create_csv_table(model, agate_table) -%}
     {%- set types = model['config'].get('column_types', {}) -%}
     {%- set quote = model['config'].get('quote_columns', none) -%}
+    {%- set is_delta = config.get('file_format') == 'delta' -%}
+    {%- set chunk = (agate_table.rows | batch(get_batch_size()) | list or [[]]) | first -%}
+    {%- set names = [] -%}
+    {%- set columns = [] -%}
+    {%- for name in agate_table.column_names -%}
+        {%- do names.append(adapter.quote_seed_column(name | string, quote)) -%}
+        {%- do columns.append(
+            names[-1] ~ ' ' ~ types.get(name, adapter.convert_type(agate_table, loop.index0))
+        ) -%}
+    {%- endfor -%}
+    {%- set filled = is_delta and chunk -%}
     {%- set query -%}
-        create {{ 'or replace ' if config.get('file_format') == 'delta' }}table {{ this.render() }} (
-            {%- for name in agate_table.column_names -%}
-                {{ adapter.quote_seed_column(name | string, quote) }} {{
-                    types.get(name, adapter.convert_type(agate_table, loop.index0))
-                }}{{ ', ' if not loop.last }}
-            {%- endfor -%}
-        )
+        create {{ 'or replace ' if is_delta }}table {{ this.render() }}
+        {{ '(' ~ columns | join(', ') ~ ')' if not filled }}
         {{ file_format_clause() }}
         {{ partition_cols(label='partitioned by') }}
         {{ clustered_cols(label='clustered by') }}
         {{ location_clause() }}
         {{ comment_clause() }}
+        {%- if filled %}
+            as select * from values {{ seed_rows(model, agate_table, chunk) }}
+            as seed ({{ names | join(', ') }})
+        {%- endif -%}
     {%- endset -%}
     {%- call statement('_') -%}
         {{ query }}

@@ -14,8 +14,20 @@ def test_a_project_builds_before_anything_has_landed(lake: Lake) -> None:
     assert {result.status for result in results.values()} <= {"success", "pass", "no-op"}
     assert lake.rows("silver.orders_current") == []
     assert lake.rows("gold.agg_sales_daily") == []
+    for table, columns in {
+        "silver.app_events": ["event_date", "event_type"],
+        "silver.orders_current": ["order_id"],
+        "gold.dim_customers": ["customer_id"],
+        "gold.agg_sales_daily": ["placed_date"],
+    }.items():
+        detail = lake.spark.sql(f"describe detail {table}").collect()[0]
+        assert detail["clusteringColumns"] == columns, "clustered as the model says"
 
-    for command in (["source", "freshness"], ["docs", "generate", "--static"], ["test"]):
+    for command in (
+        ["source", "freshness"],
+        ["docs", "generate", "--static"],
+        ["test", "--select", "orders_current"],
+    ):
         answer = lake.dbt(*command)
         assert answer.success, (command, answer.exception)
 
@@ -32,16 +44,16 @@ def test_a_stream_becomes_a_table_when_its_first_batch_lands(lake: Lake) -> None
 
 def test_a_lost_catalog_costs_no_rebuild(lake: Lake) -> None:
     lake.land("shop__orders", [order(1, 10)])
-    lake.build()
+    lake.build("+agg_sales_daily")
     tables = ("silver.orders_current", "gold.fct_sales", "gold.agg_sales_daily")
     before = {table: lake.version(table) for table in tables}
     lose_the_catalog(lake)
-    results = lake.build()
+    results = lake.build("+agg_sales_daily")
 
     assert {table: lake.version(table) for table in tables} == before
     assert results["orders_current"].message == "nothing new"
     lake.land("shop__orders", [order(2, 10)])
-    lake.build()
+    lake.build("+fct_sales")
     assert len(lake.rows("gold.fct_sales")) == 2
 
 

@@ -85,9 +85,8 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Walked:
 
 def typed(commands: str, folder: Path) -> str:
     """What commands print in a shell that knows nothing of this test's lake."""
-    environ = {
-        name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")
-    }
+    places = ("HEADWATER_LAKE", "HEADWATER_LANDING")
+    environ = {name: value for name, value in os.environ.items() if name not in places}
     ended = subprocess.run(
         ["bash", "-e", "-c", commands],
         cwd=folder,

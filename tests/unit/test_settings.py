@@ -16,8 +16,8 @@ from ingest.lake import Lake
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project, with a folder in it where a person stands."""
-    for name in ("HEADWATER_LAKE", "HEADWATER_LANDING", "HEADWATER_DRIVER_MEMORY"):
-        monkeypatch.delenv(name, raising=False)
+    for name in ("LAKE", "LANDING", "DRIVER_MEMORY", "JAVA_OPTIONS"):
+        monkeypatch.delenv(f"HEADWATER_{name}", raising=False)
     root = tmp_path / "a project"
     (root / "models" / "gold").mkdir(parents=True)
     (root / "dbt_project.yml").touch()
@@ -30,6 +30,7 @@ def test_the_project_is_found_from_below(project: Path) -> None:
     assert settings.lake() == str(project / "lake")
     assert settings.landing() == str(project / "landing")
     assert settings.driver_memory() == "2g"
+    assert settings.java_options() == ""
 
 
 def test_no_project_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
