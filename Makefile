@@ -1,7 +1,9 @@
 # Every command sets up what is missing first; see scripts/bootstrap.py.
 RUN := ./scripts/run
+# What runs side by side prints when it is done, where make can hold its words back.
+GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs bench lock clean
+.PHONY: help setup demo test test-ingest test-build lint docs bench lock clean
 
 help: ## Show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -12,8 +14,17 @@ setup: ## Install everything into this folder, from the lock files
 demo: ## Land a marketplace's day, build silver and gold, show what came out (ARGS="--seed 9")
 	@$(RUN) python -m demo $(ARGS)
 
-test: lint ## Lint, then every test
-	@$(RUN) pytest
+test: lint ## Lint, then every test, in two processes side by side
+	@echo "Two groups of tests run side by side for some minutes; each prints when it is done."
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(GROUPED) test-ingest test-build
+
+# Spark plans on one core what takes it little to compute: one process would leave the other idle.
+test-ingest:
+	@$(RUN) pytest tests/unit tests/spark
+	@$(RUN) pytest tests/build/dbt_suite
+
+test-build:
+	@$(RUN) pytest tests/build --ignore=tests/build/dbt_suite
 
 lint: ## ruff, mypy and sqlfluff
 	@$(RUN) ruff check .

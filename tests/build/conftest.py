@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
 from tests.build.lake import Lake, environment
+
+# dbt's session plans a few hundred statements over a handful of rows, all different: Java that is
+# generated and compiled for each would take a quarter of the time. Whole processes, started by
+# tests, and those that land files compile as always.
+INTERPRETED = "-Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN"
 
 
 @pytest.fixture(scope="session")
@@ -16,7 +22,9 @@ def shared_lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     (root / "landing").mkdir()
     lake = Lake(path=root / "lake", target=root / "target")
     with environment(HEADWATER_LAKE=str(lake.path), HEADWATER_LANDING=str(root / "landing")):
-        answer = lake.dbt("show", "--inline", "select 1")
+        java = f"{os.environ['HEADWATER_JAVA_OPTIONS']} {INTERPRETED}"
+        with environment(HEADWATER_JAVA_OPTIONS=java):
+            answer = lake.dbt("show", "--inline", "select 1")
         assert answer.success, answer.exception
         yield lake
 

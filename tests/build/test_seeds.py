@@ -16,10 +16,13 @@ def test_a_seed_keeps_its_apostrophe(lake: Lake) -> None:
     assert "Köln" in cities
 
 
-def test_a_seed_is_replaced_not_appended_to(lake: Lake) -> None:
+def test_a_seed_is_left_alone_until_asked_then_replaced_not_appended_to(lake: Lake) -> None:
     lake.build("cities")
-    once = lake.rows("silver.cities")
-    lake.build("cities")
+    once, version = lake.rows("silver.cities"), lake.version("silver.cities")
+    assert lake.build("cities")["cities"].message == "unchanged"
+    assert lake.version("silver.cities") == version
+    lake.build("cities", full_refresh=True)
+    assert lake.version("silver.cities") > version
     assert lake.rows("silver.cities") == once
 
 

@@ -11,6 +11,7 @@ from ingest.bronze import landing
 from ingest.declarations.stream import Stream
 from ingest.errors import CheckpointInvalid, HeadwaterError, TableChanged
 from ingest.run.recovery import recover_stream
+from tests.spark.mixed_files import DECLARED, HINTS, assert_each_is_there_once, drop_mixed
 from tests.spark.workshop import Workshop
 
 HALF = '{"id": 3}\n{"id": "three", "new": 1}\nbroken\n'
@@ -77,13 +78,8 @@ class Killed(Exception):
     """Stands for a kill, where a process would be too slow."""
 
 
-@pytest.mark.parametrize("step", ["after_first_write", "after_second_write"])
-def test_a_batch_of_broken_records_only_runs_again(
-    workshop: Workshop, step: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = f"hollow_{step}"
-    workshop.stream(name, {"id": "bigint"})
-    workshop.drop(name, "1.jsonl", "{broken\n")
+def stop_at(workshop: Workshop, name: str, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start to land a stream, and get no further than a step."""
 
     def failpoint(reached: str) -> None:
         if reached == step:
@@ -92,6 +88,29 @@ def test_a_batch_of_broken_records_only_runs_again(
     with monkeypatch.context() as patched:
         patched.setattr(landing, "failpoint", failpoint)
         assert workshop.run(name) is not None
+
+
+# test_processes has the fourth step, and a real kill.
+@pytest.mark.parametrize("step", ["before_first_write", "after_second_write", "after_quarantine"])
+def test_a_batch_that_stops_at_a_step_and_runs_again_lands_each_record_once(
+    workshop: Workshop, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"stopped_{step}"
+    workshop.stream(name, HINTS, **DECLARED)
+    drop_mixed(workshop, name)
+    stop_at(workshop, name, step, monkeypatch)
+    workshop.land(name)
+    assert_each_is_there_once(workshop, name)
+
+
+@pytest.mark.parametrize("step", ["after_first_write", "after_second_write"])
+def test_a_batch_of_broken_records_only_runs_again(
+    workshop: Workshop, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"hollow_{step}"
+    workshop.stream(name, {"id": "bigint"})
+    workshop.drop(name, "1.jsonl", "{broken\n")
+    stop_at(workshop, name, step, monkeypatch)
     workshop.land(name)
     assert workshop.table(name).count() == 0
     assert [bytes(row._raw) for row in workshop.rejects(name)] == [b"{broken"]
