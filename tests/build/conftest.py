@@ -9,10 +9,18 @@ import pytest
 
 from tests.build.lake import Lake, environment
 
-# dbt's session plans a few hundred statements over a handful of rows, all different: Java that is
-# generated and compiled for each would take a quarter of the time. Whole processes, started by
-# tests, and those that land files compile as always.
+# dbt plans a few hundred statements over a handful of rows, all different: Java that is generated
+# and compiled for each would take a quarter of the time. The processes that tests/spark starts
+# compile as always.
 INTERPRETED = "-Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interpreted() -> Iterator[None]:
+    """Every JVM that these tests start, here or in a process of its own."""
+    java = f"{os.environ['HEADWATER_JAVA_OPTIONS']} {INTERPRETED}"
+    with environment(HEADWATER_JAVA_OPTIONS=java):
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -22,9 +30,7 @@ def shared_lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     (root / "landing").mkdir()
     lake = Lake(path=root / "lake", target=root / "target")
     with environment(HEADWATER_LAKE=str(lake.path), HEADWATER_LANDING=str(root / "landing")):
-        java = f"{os.environ['HEADWATER_JAVA_OPTIONS']} {INTERPRETED}"
-        with environment(HEADWATER_JAVA_OPTIONS=java):
-            answer = lake.dbt("show", "--inline", "select 1")
+        answer = lake.dbt("show", "--inline", "select 1")
         assert answer.success, answer.exception
         yield lake
 

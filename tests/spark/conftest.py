@@ -18,6 +18,9 @@ from tests.spark.workshop import Workshop
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session of `ingest`'s own commands, without a catalog."""
     spark = session("tests", str(tmp_path_factory.mktemp("warehouse")))
+    # Rows are few and plans many; the processes that tests start compile theirs as always.
+    spark.conf.set("spark.sql.codegen.wholeStage", "false")
+    spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     yield spark
     spark.stop()
     # The JVM too: tests that build with dbt come next in the process, and start another.
