@@ -116,7 +116,9 @@ class Builds:
                 rows = rows.where(F.pmod(F.xxhash64(*plain), F.lit(100)) == sample)
             for day in days:
                 self.newest[folder.name] += 1
-                copy = copied(rows, day).withColumn("_batch_id", F.lit(self.newest[folder.name]))
+                copy = copied(rows, day).withColumn(
+                    "_batch_id", F.lit(self.newest[folder.name]).cast("bigint")
+                )
                 copy.write.format("delta").mode("append").save(str(folder))
 
     def _count(self, event: Any) -> None:
