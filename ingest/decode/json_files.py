@@ -155,10 +155,12 @@ def _piece(
 def _gathered(pieces: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The pieces, small ones together."""
     gathered: list[pa.RecordBatch] = []
+    size = 0
     for piece in pieces:
         gathered.append(piece)
-        if sum(one.nbytes for one in gathered) >= _ENOUGH:
+        size += piece.nbytes
+        if size >= _ENOUGH:
             yield pa.concat_batches(gathered)
-            gathered = []
+            gathered, size = [], 0
     if gathered:
         yield pa.concat_batches(gathered)

@@ -74,7 +74,10 @@ def read_at(path: str, spans: Sequence[tuple[int, int]]) -> Iterator[bytes]:
         position = 0
         for offset, length in spans:
             while position < offset:
-                position += len(stream.read(min(_CHUNK, offset - position)))
+                passed = len(stream.read(min(_CHUNK, offset - position)))
+                if not passed:
+                    raise EOFError(f"{path}: the file has become shorter since it was read")
+                position += passed
             yield bytes(stream.read(length))
             position += length
 

@@ -66,6 +66,13 @@ def test_bytes_are_read_from_their_places(
     assert list(read_at(str(path), [(0, 4), (8, 6)])) == [b"one\n", b"three\n"]
 
 
+def test_a_packed_file_that_became_shorter_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "short.gz"
+    path.write_bytes(gzip.compress(b"one\n"))
+    with pytest.raises(EOFError, match="has become shorter"):
+        list(read_at(str(path), [(8, 6)]))
+
+
 def test_what_is_packed_otherwise_is_named_with_the_remedy() -> None:
     refused = packed_otherwise(["a.jsonl", "b.jsonl.gz", "c.jsonl.ZST"])
     assert refused == {
