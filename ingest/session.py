@@ -40,6 +40,8 @@ _ALWAYS = {
     # Bronze keeps what came, also instants before the Gregorian calendar.
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    # A batch takes about a hundred classes of generated code: as many as are kept by default.
+    "spark.sql.codegen.cache.maxEntries": "5000",
     # Past this many fields, nested ones too, Spark stops compiling a query as a whole.
     "spark.sql.codegen.maxFields": "1000",
     "spark.redaction.regex": "(?i)secret|password|token|jaas|access[.]?key",

@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 
 from ingest.bronze.deduplication import deduplicated
 from ingest.declarations.stream import Format, Stream
-from ingest.decode.decoder import MARK, REJECTS, RESCUED, ROW, SOURCE, Decoder
+from ingest.decode.decoder import MARK, REJECTS, RESCUED, ROW, SOURCE, Decoder, Rest
 from ingest.decode.json_records import JsonRecords
 from ingest.decode.repository import StreamSchema
 from ingest.decode.tabular_records import TabularRecords
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_FILE_REJECTS = (
-    "_source string, _raw binary, _position long, _reason_code string, _reason string, _rule string"
-)
 _NOTHING: dict[str, Any] = {"rows": 0, "rescued": 0, "rejects": 0}
 
 
@@ -166,20 +163,32 @@ class Landing:
         rest = decoder.rest(marks)
         # Two tables: neither commit has to wait for the other.
         with ThreadPoolExecutor(1) as beside:
-            rejects = beside.submit(self._land_rejects, rest.rejects, batch_id, now, repeated)
+            rejects = beside.submit(self._land_rejects, rest, batch_id, now, repeated)
             if not (repeated and self._is_appended(batch_id)):
                 rows = self._fresh(rest.rows, now)
                 self._append(self._with_ingest_columns(rows, batch_id, now), batch_id)
             failpoint("after_second_write")
             return {**self._counted(batch_id), "rejects": rejects.result()}
 
-    def _land_rejects(
-        self, rejects: DataFrame, batch_id: int, now: datetime, repeated: bool
-    ) -> int:
+    def _land_rejects(self, rest: Rest, batch_id: int, now: datetime, repeated: bool) -> int:
         """Send records to quarantine; how many there are."""
-        count = rejects.count()
-        if count:
-            self._quarantine(rejects, batch_id, now, "records", repeated)
+        if rest.are_few:
+            few = [tuple(reject) for reject in rest.rejects.select(*REJECTS).collect()]
+            self._quarantine_few(few, batch_id, now, "records", repeated)
+            return len(few)
+        count = rest.rejects.count()
+        if count and not self._is_quarantined(batch_id, "records", repeated):
+            values = {
+                "_ingested_at": _of_the_batch(F.lit(now)),
+                "_batch_id": _of_the_batch(F.lit(batch_id).cast("bigint")),
+                "_code_version": F.lit(delta.code_version()),
+            } | {name: F.col(name) for name in REJECTS}
+            delta.append_once(
+                rest.rejects.select(*_ingest_values(columns.QUARANTINE, values)),
+                self.quarantine_path,
+                application=self._quarantining("records"),
+                version=batch_id,
+            )
         return count
 
     def _decoder(self, paths: Sequence[str]) -> Decoder:
@@ -208,8 +217,8 @@ class Landing:
         )
         today = f"date'{now:%Y-%m-%d}'"
         values = {
-            "_ingested_at": F.lit(now),
-            "_batch_id": F.lit(batch_id).cast("bigint"),
+            "_ingested_at": _of_the_batch(F.lit(now)),
+            "_batch_id": _of_the_batch(F.lit(batch_id).cast("bigint")),
             "_source": F.col(SOURCE),
             "_event_date": F.expr(
                 f"coalesce(try_cast({time} as date), {today})" if time else today
@@ -234,29 +243,42 @@ class Landing:
             (path, None, None, "FILE_UNREADABLE", reason, None)
             for path, reason in sorted(unreadable.items())
         ]
-        rejects = self.spark.createDataFrame(rows, _FILE_REJECTS).coalesce(1)
-        self._quarantine(rejects, batch_id, now, "files", repeated)
+        self._quarantine_few(rows, batch_id, now, "files", repeated)
 
-    def _quarantine(
-        self, rejects: DataFrame, batch_id: int, now: datetime, part: str, repeated: bool
+    def _quarantine_few(
+        self,
+        rejects: Sequence[tuple[Any, ...]],
+        batch_id: int,
+        now: datetime,
+        part: str,
+        repeated: bool,
     ) -> None:
-        application = f"{self.application}/{part}"
-        if repeated and self._is_landed(self.quarantine_path, batch_id):
-            there = self._rows_of(self.quarantine_path, batch_id)
-            is_file = there._reason_code == "FILE_UNREADABLE"
-            if not there.where(is_file if part == "files" else ~is_file).isEmpty():
-                return
-        values = {
-            "_ingested_at": F.lit(now),
-            "_batch_id": F.lit(batch_id).cast("bigint"),
-            "_code_version": F.lit(delta.code_version()),
-        } | {name: F.col(name) for name in REJECTS}
-        delta.append_once(
-            rejects.select(*_ingest_values(columns.QUARANTINE, values)),
+        """Write rejects, as REJECTS names their values, without Spark."""
+        if not rejects or self._is_quarantined(batch_id, part, repeated):
+            return
+        shared = {
+            "_ingested_at": now,
+            "_batch_id": batch_id,
+            "_code_version": delta.code_version(),
+        }
+        rows = [shared | dict(zip(REJECTS, one, strict=True)) for one in rejects]
+        table_log.append_rows(
             self.quarantine_path,
-            application=application,
+            [[row.get(name) for name in columns.QUARANTINE.fieldNames()] for row in rows],
+            application=self._quarantining(part),
             version=batch_id,
         )
+
+    def _quarantining(self, part: str) -> str:
+        return f"{self.application}/{part}"
+
+    def _is_quarantined(self, batch_id: int, part: str, repeated: bool) -> bool:
+        """Whether an earlier try has written this, be it under another application."""
+        if not repeated or not self._is_landed(self.quarantine_path, batch_id):
+            return False
+        there = self._rows_of(self.quarantine_path, batch_id)
+        is_file = there._reason_code == "FILE_UNREADABLE"
+        return not there.where(is_file if part == "files" else ~is_file).isEmpty()
 
     def _rows_of(self, path: str, batch_id: int) -> DataFrame:
         rows = self.spark.read.format("delta").load(path)
@@ -291,6 +313,14 @@ def _observed(decoder: Decoder) -> tuple[DataFrame, Observation]:
         F.expr(f"listagg({MARK}, ',')").alias("marks"),
     )
     return examined, seen
+
+
+def _of_the_batch(value: Column) -> Column:
+    """A value that all rows of a batch share, kept out of the code that Spark generates.
+
+    A literal would stand in that code, and the JVM would compile it anew for each batch.
+    """
+    return F.get(F.array(value), F.length(SOURCE) * 0)
 
 
 def _ingest_values(schema: StructType, values: dict[str, Column]) -> list[Column]:

@@ -40,6 +40,8 @@ _UNSEEN = (
 _QUOTE, _BACKSLASH, _COLON, _SPACE, _BRACE, _BRACKET, _NULL = b'"\\: {[n'
 _IS_SCALAR = np.zeros(256, dtype=bool)
 _IS_SCALAR[list(b'"-0123456789tf')] = True
+# Any 18 digits are a 64-bit integer.
+_WHOLE, _NUMBER = r"^-?[0-9]{1,18}$", r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
 # Each smaller whole number is a double.
 _EXACT_IN_DOUBLE = 2.0**53
 
@@ -57,17 +59,19 @@ class Members:
         """No members in so many values."""
         return Members(*(np.zeros(length, dtype=np.int64) for _ in range(3)))
 
-    def plus(self, other: Members) -> Members:
-        """The members of both."""
-        return Members(
-            self.scalars + other.scalars, self.objects + other.objects, self.arrays + other.arrays
-        )
+    def add(self, other: Members) -> None:
+        """Count those too."""
+        for mine, more in zip(self._counts(), other._counts(), strict=True):
+            np.add(mine, more, out=mine)
 
     def equals(self, other: Members) -> Mask:
         """Where the counts are equal."""
         found: Mask = self.scalars == other.scalars
         found &= (self.objects == other.objects) & (self.arrays == other.arrays)
         return found
+
+    def _counts(self) -> tuple[Counts, Counts, Counts]:
+        return self.scalars, self.objects, self.arrays
 
     def summed(self, offsets: Counts) -> Members:
         """The members of runs of values, each from one offset to the next."""
@@ -79,15 +83,22 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """Values as their column holds them, and what is known of each."""
+class _Found:
+    """What is known of each of many values, be they spread over many columns."""
 
-    values: pa.Array
-    # Where there is a value; a struct of nulls does not tell whether there was one.
-    present: Mask
+    # Members inside the value.
     inside: Members
-    # Where the value must be looked at.
+    # Where it must be looked at.
     odd: Mask
+
+    @staticmethod
+    def nothing(length: int) -> _Found:
+        return _Found(Members.none(length), np.zeros(length, dtype=bool))
+
+    def add(self, elements: _Found, offsets: Counts) -> None:
+        """Count runs of elements, each from one offset to the next, as the values' own."""
+        self.inside.add(elements.inside.summed(offsets))
+        np.logical_or(self.odd, _any(elements.odd, offsets), out=self.odd)
 
 
 def records(
@@ -100,13 +111,14 @@ def records(
     column does not fit. Each call costs ten milliseconds, whatever it reads.
     """
     legible = _legible(texts)
-    column = _column(kind, _parsed(legible, kind))
+    found = _Found.nothing(len(texts))
+    columns, _ = _column(kind, _parsed(legible, kind), found)
     written, seen = _written(legible)
-    is_object = _is_there(column.values) & (_first_bytes(legible) == _BRACE)
-    proven = seen & is_object & ~column.odd & written.equals(column.inside)
+    is_object = _is_there(columns) & (_first_bytes(legible) == _BRACE)
+    proven = seen & is_object & ~found.odd & written.equals(found.inside)
     for row in np.flatnonzero(~proven):
         proven[row] = fits(legible[row].as_py(), kind, overflow_matters=overflow_matters)
-    return column.values, proven
+    return columns, proven
 
 
 def _legible(texts: pa.Array) -> pa.StringArray:
@@ -173,95 +185,100 @@ def _type(kind: T.DataType) -> str:
     return "VARCHAR" if isinstance(kind, T.StringType) else "JSON"
 
 
-def _column(kind: T.DataType, values: pa.Array) -> _Column:
+def _column(kind: T.DataType, values: pa.Array, found: _Found) -> tuple[pa.Array, Mask]:
+    """The values as their column holds them, and where there is one; adds to `found`.
+
+    A struct of nulls does not tell whether there was one.
+    """
     if isinstance(kind, T.StructType):
-        return _struct(kind, values)
+        return _struct(kind, values, found)
     if isinstance(kind, T.ArrayType):
-        return _list(kind, values)
+        return _list(kind, values, found)
     if isinstance(kind, T.MapType):
-        return _map(kind, values)
-    return _scalar(kind, values)
+        return _map(kind, values, found)
+    return _scalar(kind, values, found), _is_there(values)
 
 
-def _struct(kind: T.StructType, values: pa.StructArray) -> _Column:
-    inside, odd, present = Members.none(len(values)), _nowhere(values), _nowhere(values)
+def _struct(kind: T.StructType, values: pa.StructArray, found: _Found) -> tuple[pa.Array, Mask]:
+    present = _nowhere(values)
     children = []
     for member, child in zip(kind.fields, values.flatten(), strict=True):
-        column = _column(member.dataType, child)
-        children.append(column.values)
-        inside = inside.plus(column.inside).plus(_as_member(member.dataType, column))
-        present |= column.present
-        odd |= column.odd
+        column, there = _column(member.dataType, child, found)
+        children.append(column)
+        _count_members(member.dataType, column, there, found.inside)
+        present |= there
     typed = pa.StructArray.from_arrays(children, names=kind.fieldNames(), mask=values.is_null())
-    return _Column(typed, present, inside, odd)
+    return typed, present
 
 
-def _as_member(kind: T.DataType, column: _Column) -> Members:
-    """What each value itself counts where it is a member of an object."""
-    one, none = column.present.astype(np.int64), np.zeros(len(column.present), dtype=np.int64)
+def _count_members(kind: T.DataType, column: pa.Array, there: Mask, members: Members) -> None:
+    """Count each value itself, which is a member of an object."""
     if isinstance(kind, T.VariantType):
-        first = _first_bytes(column.values)
+        first = _first_bytes(column)
         is_object, is_array = first == _BRACE, first == _BRACKET
-        return Members(one * ~(is_object | is_array), one * is_object, one * is_array)
-    if isinstance(kind, T.ArrayType):
-        return Members(none, none, one)
-    if isinstance(kind, T.StructType | T.MapType):
-        return Members(none, one, none)
-    return Members(one, none, none)
+        members.add(Members(there & ~(is_object | is_array), there & is_object, there & is_array))
+    elif isinstance(kind, T.ArrayType):
+        np.add(members.arrays, there, out=members.arrays)
+    elif isinstance(kind, T.StructType | T.MapType):
+        np.add(members.objects, there, out=members.objects)
+    else:
+        np.add(members.scalars, there, out=members.scalars)
 
 
-def _list(kind: T.ArrayType, values: pa.ListArray) -> _Column:
-    elements = _column(kind.elementType, values.values)
+def _list(kind: T.ArrayType, values: pa.ListArray, found: _Found) -> tuple[pa.Array, Mask]:
+    inner = _Found.nothing(len(values.values))
+    elements, there = _column(kind.elementType, values.values, inner)
     # No colon tells of an element: one that is not there may have been anything, and a
     # string may have been an array.
-    odd = ~elements.present | elements.odd
+    np.logical_or(inner.odd, ~there, out=inner.odd)
     if isinstance(kind.elementType, T.StringType):
-        first = _first_bytes(elements.values)
-        odd |= (first == _BRACE) | (first == _BRACKET)
-    typed = pa.ListArray.from_arrays(values.offsets, elements.values, mask=values.is_null())
-    offsets = _numbers(values.offsets)
-    return _Column(typed, _is_there(values), elements.inside.summed(offsets), _any(odd, offsets))
+        first = _first_bytes(elements)
+        np.logical_or(inner.odd, (first == _BRACE) | (first == _BRACKET), out=inner.odd)
+    found.add(inner, _numbers(values.offsets))
+    typed = pa.ListArray.from_arrays(values.offsets, elements, mask=values.is_null())
+    return typed, _is_there(values)
 
 
-def _map(kind: T.MapType, values: pa.MapArray) -> _Column:
-    items = _column(kind.valueType, values.items)
-    inside = items.inside.plus(_as_member(kind.valueType, items))
-    typed = pa.MapArray.from_arrays(
-        values.offsets, values.keys, items.values, mask=values.is_null()
-    )
-    offsets = _numbers(values.offsets)
-    return _Column(typed, _is_there(values), inside.summed(offsets), _any(items.odd, offsets))
+def _map(kind: T.MapType, values: pa.MapArray, found: _Found) -> tuple[pa.Array, Mask]:
+    inner = _Found.nothing(len(values.items))
+    items, there = _column(kind.valueType, values.items, inner)
+    _count_members(kind.valueType, items, there, inner.inside)
+    found.add(inner, _numbers(values.offsets))
+    typed = pa.MapArray.from_arrays(values.offsets, values.keys, items, mask=values.is_null())
+    return typed, _is_there(values)
 
 
-def _scalar(kind: T.DataType, values: pa.Array) -> _Column:
-    present, odd, inside = _is_there(values), _nowhere(values), Members.none(len(values))
+def _scalar(kind: T.DataType, values: pa.Array, found: _Found) -> pa.Array:
     if isinstance(kind, T.StringType):
-        return _Column(values, present, inside, odd)
+        return values
     if isinstance(kind, T.VariantType):
         written, seen = _written(values)
-        return _Column(values, present, written, present & ~seen)
-    if isinstance(kind, T.BooleanType):
+        found.inside.add(written)
+        odd = _is_there(values) & ~seen
+        typed = values
+    elif isinstance(kind, T.BooleanType):
         typed = pc.equal(values, "true")
         odd = ~_mask(pc.or_(typed, pc.equal(values, "false")), where_null=True)
     elif isinstance(kind, T.LongType):
-        typed, odd = _cast(values, pa.int64())
+        typed, odd = _cast(values, pa.int64(), _WHOLE)
     else:
-        typed, odd = _cast(values, pa.float64())
-        too_large = pc.greater_equal(pc.abs(typed), _EXACT_IN_DOUBLE)
-        odd |= _mask(too_large, where_null=False)
-    return _Column(typed, present, inside, odd)
+        typed, odd = _cast(values, pa.float64(), _NUMBER)
+        if (pc.max(pc.abs(typed)).as_py() or 0) >= _EXACT_IN_DOUBLE:
+            too_large = pc.greater_equal(pc.abs(typed), _EXACT_IN_DOUBLE)
+            odd |= _mask(too_large, where_null=False)
+    np.logical_or(found.odd, odd, out=found.odd)
+    return typed
 
 
-def _cast(values: pa.Array, kind: pa.DataType) -> tuple[pa.Array, Mask]:
-    """Texts as numbers, and where a text is none."""
+def _cast(values: pa.Array, kind: pa.DataType, number: str) -> tuple[pa.Array, Mask]:
+    """Texts as numbers, and where a text is none; most that are one match `number`."""
     try:
         return values.cast(kind), _nowhere(values)
     except pa.ArrowInvalid:
-        there = np.flatnonzero(_is_there(values))
-        numbers = pa.array([_number(one, kind) for one in values.take(there).to_pylist()], kind)
-        places = np.full(len(values), -1)
-        places[there] = np.arange(len(there))
-        typed = numbers.take(pa.array(places, mask=places < 0))
+        plain = pc.fill_null(pc.match_substring_regex(values, number), True)
+        others = [_number(one.as_py(), kind) for one in values.filter(pc.invert(plain))]
+        typed = pc.if_else(plain, values, None).cast(kind)
+        typed = pc.replace_with_mask(typed, pc.invert(plain), pa.array(others, kind))
         return typed, _is_there(values) & ~_is_there(typed)
 
 

@@ -29,10 +29,14 @@ REJECTS = ("_source", "_raw", "_position", "_reason_code", "_reason", "_rule")
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What became of the records that were held back: rows (SOURCE, ROW, RESCUED), and rejects."""
+    """What became of the records that were held back: rows (SOURCE, ROW, RESCUED), and rejects.
+
+    `are_few`: the rejects, with their bytes, fit in the driver's memory.
+    """
 
     rows: DataFrame
     rejects: DataFrame
+    are_few: bool = False
 
 
 class Decoder(Protocol):

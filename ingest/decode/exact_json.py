@@ -1,8 +1,7 @@
 """Read one JSON document exactly, in Python: for the few records that need a careful look.
 
-Spark's own parser is fast and says only "not JSON"; it also rounds numbers that neither a
-64-bit integer, a decimal of 38 digits nor a double can hold. This one says what is wrong and
-where, and turns such numbers into texts, so that they end in `_rescued` digit by digit.
+Fast parsers say only "not JSON", and round numbers that no type holds. This one says what is
+wrong and where, and keeps each number's digits.
 """
 
 from __future__ import annotations
@@ -10,21 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 # Spark 4.0 refuses a VARIANT over this size (VariantUtil.SIZE_LIMIT).
 LARGEST_RECORD = 16 * 1024 * 1024
-# Jackson's limit for nesting (StreamReadConstraints.DEFAULT_MAX_DEPTH), which Spark keeps.
-DEEPEST = 1000
+# Python stops at 1000 calls inside each other, and what walks through a document takes three a
+# level.
+DEEPEST = 200
 _DECIMAL_DIGITS = 38
-
-
-class Examined(NamedTuple):
-    """A document's verdict: a reason why not, or a text that Spark reads without loss."""
-
-    code: str | None
-    reason: str | None
-    text: str | None
 
 
 class Refused(Exception):
@@ -47,19 +39,16 @@ class Inexact(str):
     __slots__ = ()
 
 
-def examined(raw: bytes | None) -> Examined:
-    """What `raw` is: an object, or a reason code and a reason."""
-    try:
-        text = _decoded(raw or b"")
-        document = loaded(text)
-    except Refused as refused:
-        return Examined(refused.code, refused.reason, None)
+def record(text: str) -> dict[str, Any]:
+    """The object that `text` is. Raises Refused."""
+    document = loaded(text)
     if not isinstance(document, dict):
-        return Examined("NOT_AN_OBJECT", f"the document is {_kind(document)}, not an object", None)
-    return Examined(None, None, _written(document) if _holds_inexact(document) else text)
+        raise Refused("NOT_AN_OBJECT", f"the document is {_kind(document)}, not an object")
+    return document
 
 
-def _decoded(raw: bytes) -> str:
+def decoded(raw: bytes) -> str:
+    """The text of a record. Raises Refused."""
     if len(raw) > LARGEST_RECORD:
         raise Refused("TOO_LARGE", f"{len(raw)} bytes; at most {LARGEST_RECORD} fit one record")
     try:
@@ -132,19 +121,21 @@ def _deeper(document: Any, levels: int) -> bool:
     return True
 
 
-def _holds_inexact(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(_holds_inexact(inner) for inner in value.values())
-    if isinstance(value, list):
-        return any(_holds_inexact(inner) for inner in value)
-    return isinstance(value, Inexact)
+def is_unicode(text: str) -> bool:
+    """Whether UTF-8 can hold it: JSON can write half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
+    """A value of `loaded` as JSON; a number that no type holds as a string of its digits."""
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(k)}:{_written(v)}" for k, v in value.items()) + "}"
+        return "{" + ",".join(f"{json.dumps(k)}:{written(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(map(_written, value)) + "]"
+        return "[" + ",".join(map(written, value)) + "]"
     if isinstance(value, Number):
         return str(value)
     return json.dumps(value)
@@ -200,7 +191,7 @@ def _collect(
 
 
 def _as_text(value: Any) -> str:
-    return _written(value) if isinstance(value, dict | list) else json.dumps(_plain(value))
+    return written(value) if isinstance(value, dict | list) else json.dumps(_plain(value))
 
 
 def _plain(value: Any) -> Any:

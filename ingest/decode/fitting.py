@@ -1,22 +1,37 @@
-"""Whether columns hold all of a JSON document, decided value by value."""
+"""What columns hold of a JSON document, decided value by value.
+
+Of scalars there are only those of JSON in their types, and VARIANT, whose value is its text.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import types as T
 
-from ingest.decode.exact_json import Inexact, Number, Refused, is_double, loaded
+from ingest.decode.exact_json import (
+    Inexact,
+    Number,
+    Refused,
+    is_double,
+    is_unicode,
+    loaded,
+    written,
+)
+
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_BOOLEANS = {"true": True, "false": False}
 
 
 def fits(text: str | None, kind: T.StructType, *, overflow_matters: bool) -> bool:
     """Whether `text` is an object, and columns of type `kind` hold all of it.
 
-    Of scalars there are only those of JSON in `kind`, and VARIANT. Any scalar fits a string.
-    A number fits if it is shown again as it was written, but for zeros at its end: none of
-    digits that 64 bits do not hold, nor in a string one with an exponent.
-    `overflow_matters`: what no column is named for does not fit.
+    Any scalar fits a string. A number fits if it is shown again as it was written, but for
+    zeros at its end: none of digits that 64 bits do not hold, nor in a string one with an
+    exponent. `overflow_matters`: what no column is named for does not fit.
     """
     try:
         document = loaded(text or "")
@@ -47,7 +62,7 @@ def _fits_scalar(value: Any, kind: T.DataType) -> bool:
     if isinstance(kind, T.BooleanType):
         return isinstance(value, bool)
     if isinstance(kind, T.LongType):
-        return isinstance(value, Number) and _is_long(value)
+        return isinstance(value, Number) and is_long(value)
     if isinstance(kind, T.DoubleType):
         return isinstance(value, Number) and is_double(value)
     return not isinstance(value, dict | list) and _is_shown_again(value)
@@ -71,9 +86,67 @@ def _is_shown_again(value: Any) -> bool:
     if isinstance(value, dict | list):
         return all(map(_is_shown_again, value.values() if isinstance(value, dict) else value))
     if isinstance(value, Number):
-        return _is_long(value) or ("e" not in value.lower() and is_double(value))
+        return is_long(value) or ("e" not in value.lower() and is_double(value))
     return not isinstance(value, Inexact)
 
 
-def _is_long(digits: str) -> bool:
+def is_long(digits: str) -> bool:
+    """Whether the digits are those of a 64-bit integer."""
     return digits.lstrip("-").isdecimal() and -(2**63) <= int(digits) < 2**63
+
+
+def taken(value: Any, kind: T.DataType) -> Any:
+    """What a column of type `kind` takes of a value of `loaded`, as Arrow does; else None.
+
+    Numbers and booleans are taken from strings too, written as JSON writes them. A string takes
+    anything, as its text.
+    """
+    if value is None:
+        return None
+    if isinstance(kind, T.VariantType):
+        return written(value)
+    if isinstance(value, dict):
+        return _taken_object(value, kind)
+    if isinstance(value, list) and isinstance(kind, T.ArrayType):
+        return [taken(one, kind.elementType) for one in value]
+    return _taken_text(str(value) if isinstance(value, str) else written(value), kind)
+
+
+def _taken_object(value: Mapping[str, Any], kind: T.DataType) -> Any:
+    if isinstance(kind, T.StructType):
+        return {one.name: taken(value.get(one.name), one.dataType) for one in kind.fields}
+    if isinstance(kind, T.MapType):
+        return [
+            (name, taken(one, kind.valueType)) for name, one in value.items() if is_unicode(name)
+        ]
+    return _taken_text(written(value), kind)
+
+
+def _taken_text(text: str, kind: T.DataType) -> Any:
+    if isinstance(kind, T.StringType):
+        return text if is_unicode(text) else None
+    if isinstance(kind, T.BooleanType):
+        return _BOOLEANS.get(text)
+    number = _NUMBER.fullmatch(text)
+    if number and isinstance(kind, T.LongType):
+        fraction, exponent = number[2] or "", number[3]
+        digits = text.removesuffix(fraction)
+        is_whole = not exponent and not fraction.strip(".0")
+        return int(digits) if is_whole and is_long(digits) else None
+    is_taken = number and isinstance(kind, T.DoubleType) and is_double(text)
+    return float(text) if is_taken else None
+
+
+def arrow_type(kind: T.DataType) -> pa.DataType:
+    """The type of what `taken` gives."""
+    if isinstance(kind, T.StructType):
+        return pa.struct([(one.name, arrow_type(one.dataType)) for one in kind.fields])
+    if isinstance(kind, T.ArrayType):
+        return pa.list_(arrow_type(kind.elementType))
+    if isinstance(kind, T.MapType):
+        return pa.map_(pa.string(), arrow_type(kind.valueType))
+    if isinstance(kind, T.BooleanType):
+        return pa.bool_()
+    if isinstance(kind, T.LongType):
+        return pa.int64()
+    return pa.float64() if isinstance(kind, T.DoubleType) else pa.string()

@@ -7,13 +7,17 @@ length there, and its line. Those that are held back are read again from their p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ingest.decode.arrow_json import records
+from ingest.decode.batches import Batches
+from ingest.decode.decoder import SOURCE
 from ingest.decode.held import FOUND, in_batches
 from ingest.files.lines import blocks, line_starts, read_at, whole
 from ingest.files.listing import size_of
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
 
 # Bytes of JSON that are read to columns at once, and those that one task reads of many files.
 _ENOUGH, _TASK = 1 << 24, 1 << 29
+# Up to so many records, a job costs more than the work.
+_FEW_RECORDS = 5_000
 # So much larger is JSON than its gz.
 _PACKED = 8
 _SPACES = b" \t\r\n"
@@ -39,7 +45,7 @@ def read_files(
     whole_files: bool,
     overflow_matters: bool,
 ) -> DataFrame:
-    """`_source`, place, `record` and `fits` of each line (or file); see `arrow_json.records`.
+    """SOURCE, place, `record` and `fits` of each line (or file); see `arrow_json.records`.
 
     `ddl` is the type of `record` in words of Spark. Lines of white space are no records.
     """
@@ -54,15 +60,16 @@ def read_files(
         )
         for piece in _gathered(pieces):
             record, fit = records(piece["text"], kind, overflow_matters=overflow_matters)
-            source = pa.array(paths, pa.string()).take(piece["file"])
             yield pa.RecordBatch.from_arrays(
-                [source, *(piece[name] for name in _PLACE), record, pa.array(fit)],
-                ["_source", *_PLACE, "record", "fits"],
+                [*(piece[name] for name in _PLACE), record, pa.array(fit)],
+                [*_PLACE, "record", "fits"],
             )
 
     places = "file int, offset long, length long, line long"
-    columns = f"_source string, {places}, record {ddl}, fits boolean"
-    return spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, columns)
+    columns = f"{places}, record {ddl}, fits boolean"
+    found = spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, columns)
+    # The path does not travel with each record, as its number does.
+    return found.withColumn(SOURCE, F.get(F.lit(list(paths)), "file"))
 
 
 _PLACE = ("file", "offset", "length", "line")
@@ -72,15 +79,17 @@ PLACE = f"concat_ws(':', {', '.join(_PLACE)})"
 
 def held_records(
     spark: SparkSession, paths: Sequence[str], places: str, *, whole_files: bool
-) -> DataFrame:
+) -> Batches:
     """SOURCE, `value` (its bytes) and `_position` (its line, from 1) of the records at `places`.
 
     `places`: with commas between. Position is null with `whole_files`.
     """
     found: dict[int, list[tuple[int, int, int]]] = {}
+    count = size = 0
     for place in places.split(","):
         number, offset, length, line = map(int, place.split(":"))
         found.setdefault(number, []).append((offset, length, line))
+        count, size = count + 1, size + length
     numbers = sorted(found)
     shares = _shared(spark, [paths[number] for number in numbers])
 
@@ -93,7 +102,28 @@ def held_records(
                 for value, (_, _, line) in zip(values, wanted, strict=True)
             )
 
-    return spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, FOUND)
+    few = count <= _FEW_RECORDS and size <= _ENOUGH
+    return Batches.of_shares(spark, len(shares), read, FOUND, here=few)
+
+
+def sampled_records(
+    spark: SparkSession, paths: Sequence[str], most: int, *, whole_files: bool
+) -> Batches:
+    """At most `most` records, as `held_records` gives them: the first few of each file."""
+    chosen = paths[:most]
+    each = most // len(chosen)
+    shares = _shared(spark, chosen)
+
+    def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for number in (number for share in _numbers(ids) for number in shares[share]):
+            yield from in_batches(islice(_first(number, chosen[number]), each))
+
+    def _first(number: int, path: str) -> Iterator[tuple[str, bytes, None]]:
+        for piece in _pieces(number, path, whole_files=whole_files):
+            for value in piece["text"].slice(0, each).cast(pa.binary()).to_pylist():
+                yield path, value, None
+
+    return Batches.of_shares(spark, len(shares), read, FOUND, here=False)
 
 
 def _shared(spark: SparkSession, paths: Sequence[str]) -> list[list[int]]:

@@ -1,19 +1,21 @@
 """JSON: one document a line, or a file.
 
 Each record is read once, into the columns that are known; where they do not hold all of it, it
-is held back, and read once more as a VARIANT.
+is held back, and read once more, value by value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ingest.declarations.stream import SchemaEvolution, Stream
+from ingest.decode.batches import Batches, Work
 from ingest.decode.decoder import (
     MARK,
     RESCUED,
@@ -22,25 +24,26 @@ from ingest.decode.decoder import (
     Rest,
     null_key_reason,
     row,
-    source_column,
 )
-from ingest.decode.exact_json import examined as examined_exactly
-from ingest.decode.exact_json import leftovers
-from ingest.decode.json_files import PLACE, held_records, read_files
+from ingest.decode.exact_json import Refused, decoded, leftovers, loaded, record
+from ingest.decode.fitting import arrow_type, taken
+from ingest.decode.held import FOUND
+from ingest.decode.json_files import PLACE, held_records, read_files, sampled_records
+from ingest.decode.json_shapes import shape_text
 from ingest.decode.repository import StreamSchema
-from ingest.files.headers import as_patterns, reader
-from ingest.shapes.conversion import Conversion, Path, at, quoted, text_literal, type_at
-from ingest.shapes.shape import MAP, SHORT_DECIMALS
+from ingest.shapes import conversion
+from ingest.shapes.conversion import Path, at, quoted, text_literal, type_at
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 # Records of a stream's first batch whose shapes are learnt before the first pass over it.
-_SAMPLE = 20_000
-# Each text is parsed inside an object, with an end behind it: see `_read`.
-_END, _RECORD = "headwater_end", "record"
-_WRAPPED = (f"OBJECT<{_END}: BIGINT, {_RECORD}: ", ">")
-_VERDICT = "struct<code string, reason string, text string>"
+_SAMPLE = 10_000
+# The record that was read, as `conversion.extracted` has it.
+_RECORD = "record"
+# What is known of a record that was looked at: why it cannot be read, or its text and shape.
+_VERDICT = ("code", "reason", "text", "shape")
+_JUDGED = FOUND + "".join(f", {name} string" for name in _VERDICT)
 
 
 class JsonRecords:
@@ -50,21 +53,22 @@ class JsonRecords:
         self, spark: SparkSession, stream: Stream, schema: StreamSchema, paths: Sequence[str]
     ) -> None:
         self._spark, self._stream, self._schema, self._paths = spark, stream, schema, paths
-        self._looked_at: DataFrame | None = None
+        self._judged: Batches | None = None
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: at a stream's start, the shapes of a sample."""
         if self._schema.knows_shapes:
             return
-        sample = self._read(self._lines().limit(_SAMPLE))
-        self._learn(sample, batch_id, now)
+        sample = sampled_records(
+            self._spark, self._paths, _SAMPLE, whole_files=self._stream.multi_line
+        )
+        judged = sample.mapped(_judging(self._schema.columns), _JUDGED)
+        self._schema.learn(judged.distinct("shape"), batch_id, now)
 
     def examined(self) -> DataFrame:
         """See Decoder."""
-        conversion = Conversion(careful=False)
         columns = self._schema.columns
         read = conversion.extracted(columns)
-        kind = _sql_type(read, variant="string")
         held = [
             "not fits",
             *(f"coalesce({one}, false)" for one in conversion.misfits(columns, _RECORD, ROW)),
@@ -75,11 +79,11 @@ class JsonRecords:
             self._spark,
             self._paths,
             read,
-            kind,
+            _sql_type(read),
             whole_files=self._stream.multi_line,
             overflow_matters=overflow_matters,
         )
-        return examined.select("*", self._row(conversion, _RECORD)).selectExpr(
+        return examined.select("*", self._row()).selectExpr(
             SOURCE,
             f"if({' or '.join(held)}, {PLACE}, null) as {MARK}",
             f"cast(null as string) as {RESCUED}",
@@ -88,37 +92,35 @@ class JsonRecords:
 
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: the shapes of held records."""
-        self._learn(self._verdicts(marks), batch_id, now)
+        self._schema.learn(self._verdicts(marks).distinct("shape"), batch_id, now)
 
     def rest(self, marks: str) -> Rest:
-        """See Decoder. Records travel as text, and what fits nowhere is rescued."""
-        careful = Conversion(careful=True)
+        """See Decoder. What fits nowhere is rescued."""
         names = _nested_names(self._schema.columns)
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
-        verdicts = self._verdicts(marks)
         reject = (SOURCE, "value as _raw", "_position")
         keys = self._values(self._stream.identity.key)
-        record = _sql_type(careful.extracted(self._schema.columns))
-        cast = f"try_cast(_w as struct<{_RECORD}: {record}>).{_RECORD}"
-        read = verdicts.where("_w is not null").selectExpr(
-            SOURCE,
-            "value",
-            "_position",
-            "_text",
-            f"{cast if self._schema.columns.fields else 'null'} as {_RECORD}",
-        )
+        verdicts = self._verdicts(marks)
+        kind = conversion.extracted(self._schema.columns)
+        read = verdicts.mapped(
+            _taking(kind), f"{FOUND}, text string, {_RECORD} {_sql_type(kind)}"
+        ).rows()
         # The rescued text is computed before anything filters on the columns it reads.
-        rows = read.select("*", self._row(careful, _RECORD)).select(
+        rows = read.select("*", self._row()).select(
             "*",
-            rescue("_text", F.expr(f"to_json({ROW})")).alias(RESCUED),
+            rescue("text", F.expr(f"to_json({ROW})")).alias(RESCUED),
             F.expr(null_key_reason(keys)).alias("_reason"),
         )
-        broken = verdicts.where("_w is null").selectExpr(
-            *reject,
-            "coalesce(_verdict.code, 'MALFORMED_JSON') as _reason_code",
-            "coalesce(_verdict.reason, 'Spark cannot read it') as _reason",
-            "cast(null as string) as _rule",
+        broken = (
+            verdicts.rows()
+            .where("text is null")
+            .selectExpr(
+                *reject,
+                "code as _reason_code",
+                "reason as _reason",
+                "cast(null as string) as _rule",
+            )
         )
         unkeyed = rows.where("_reason is not null").selectExpr(
             *reject,
@@ -127,86 +129,27 @@ class JsonRecords:
             f"{text_literal('key: ' + ', '.join(name for name, _ in keys))} as _rule",
         )
         good = rows.where("_reason is null").select(SOURCE, RESCUED, ROW)
-        return Rest(good, broken.unionByName(unkeyed))
-
-    def _lines(self) -> DataFrame:
-        lines = reader(self._spark).text(
-            as_patterns(self._paths), wholetext=self._stream.multi_line
-        )
-        lines = lines.select("value", source_column(self._paths))
-        # A blank line is no record (JSON Lines); a file that should be one is.
-        return lines if self._stream.multi_line else lines.where("trim(value) != ''")
-
-    def _read(self, lines: DataFrame, text: str = "value") -> DataFrame:
-        """`lines` with `_w`, the wrapped document of `text`, and `_variation`, its shape's hash.
-
-        Spark parses the first document of a text and does not look at what follows it, so a
-        second one (a line end that was lost) would vanish. Inside an object, whatever follows is
-        looked at, and the object's end, which is part of the shape, was the text's own.
-        """
-        return lines.selectExpr(
-            "*", f"""try_parse_json(concat('{{"{_RECORD}":', {text}, ',"{_END}":0}}')) as _w"""
-        ).transform(self._shaped)
-
-    def _shaped(self, parsed: DataFrame) -> DataFrame:
-        """With `_shape` and its hash; what is held as VARIANT or in a map adds nothing to it."""
-        short = f"regexp_replace(_shape, '{SHORT_DECIMALS}', 'DECIMAL')"
-        shape = f"if(contains(_shape, 'DECIMAL('), {short}, _shape)"
-        for name in _erased_maps(self._schema.columns):
-            # Numbers with an exponent have to be seen: they may not be exact.
-            pattern = rf"(?<=[< ]){name}: OBJECT<((?!DOUBLE)[^<>])*>"
-            shape = f"regexp_replace({shape}, {text_literal(pattern)}, '{name}: {MAP}')"
-        shaped = parsed.withColumn("_shape", F.expr(self._shape()))
-        return shaped.withColumn("_shape", F.expr(shape)).withColumn(
-            "_variation", F.xxhash64("_shape")
-        )
-
-    def _shape(self) -> str:
-        """SQL of the wrapped record's whole shape, without columns that hold any."""
-        open_columns = _open_columns(self._schema.columns)
-        if not open_columns:
-            return "schema_of_variant(_w)"
-        names = ", ".join(map(text_literal, open_columns))
-        members = f"try_cast(variant_get(_w, '$.{_RECORD}') as map<string,variant>)"
-        record = f"to_variant_object(map_filter({members}, (k, v) -> k not in ({names})))"
-        before, after = map(text_literal, _WRAPPED)
-        is_whole = (
-            f"try_variant_get(_w, '$.{_END}', 'int') = 0 "
-            "and cardinality(try_cast(_w as map<string,variant>)) = 2"
-        )
-        return f"if({is_whole}, concat({before}, schema_of_variant({record}), {after}), null)"
-
-    def _learn(self, parsed: DataFrame, batch_id: int, now: datetime) -> None:
-        before, after = _WRAPPED
-        found = (
-            parsed.where(f"startswith(_shape, {text_literal(before + 'OBJECT<')})")
-            .groupBy("_variation")
-            .agg(F.first("_shape").alias("_shape"))
-            .collect()
-        )
-        shapes = {one._variation: one._shape[len(before) : -len(after)] for one in found}
-        self._schema.learn(shapes, batch_id, now)
+        rejects = broken.unionByName(unkeyed) if keys else broken
+        return Rest(good, rejects, are_few=verdicts.are_here)
 
     def close(self) -> None:
         """See Decoder."""
-        if self._looked_at is not None:
-            self._looked_at.unpersist()
+        if self._judged:
+            self._judged.forget()
 
-    def _verdicts(self, marks: str) -> DataFrame:
+    def _verdicts(self, marks: str) -> Batches:
         """The held records with their verdicts, read from the files once."""
-        if self._looked_at is None:
+        if self._judged is None:
             found = held_records(
                 self._spark, self._paths, marks, whole_files=self._stream.multi_line
             )
-            verdict = F.udf(examined_exactly, _VERDICT)
-            judged = found.withColumn("_verdict", verdict("value"))
-            self._looked_at = judged.withColumn("_text", F.col("_verdict.text")).persist()
-        return self._read(self._looked_at, "_text")
+            self._judged = found.mapped(_judging(self._schema.columns), _JUDGED).kept()
+        return self._judged
 
-    def _row(self, conversion: Conversion, source: str) -> Column:
+    def _row(self) -> Column:
         """ROW from the record that was read."""
         columns = self._schema.columns
-        values = [conversion.typed(one.dataType, at(source, (one.name,))) for one in columns.fields]
+        values = [conversion.typed(one.dataType, at(_RECORD, (one.name,))) for one in columns]
         return F.expr(row(columns, values))
 
     def _values(self, paths: Sequence[Path]) -> list[tuple[str, str]]:
@@ -217,16 +160,52 @@ class JsonRecords:
         ]
 
 
-def _sql_type(kind: T.DataType, variant: str = "variant") -> str:
+def _verdict(raw: bytes, columns: T.StructType) -> tuple[str | None, ...]:
+    try:
+        text = decoded(raw)
+        return None, None, text, shape_text(record(text), columns)
+    except Refused as refused:
+        return refused.code, refused.reason, None, None
+
+
+def _judging(columns: T.StructType) -> Work:
+    """Adds to records, by their `value`, their verdicts."""
+
+    def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            verdicts = [_verdict(raw, columns) for raw in batch["value"].to_pylist()]
+            judged = batch
+            for name, values in zip(_VERDICT, zip(*verdicts, strict=True), strict=True):
+                judged = judged.append_column(name, pa.array(values, pa.string()))
+            yield judged
+
+    return judge
+
+
+def _taking(kind: T.StructType) -> Work:
+    """Of records that can be read, by their `text`, what columns of `kind` take of them."""
+
+    def take(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            there = batch.filter(batch["text"].is_valid())
+            texts = there["text"].to_pylist()
+            values = pa.array([taken(loaded(text), kind) for text in texts], arrow_type(kind))
+            found = there.select([SOURCE, "value", "_position", "text"])
+            yield found.append_column(_RECORD, values)
+
+    return take
+
+
+def _sql_type(kind: T.DataType) -> str:
+    """A type in words of Spark; VARIANT as the text it is made of."""
     if isinstance(kind, T.StructType):
-        members = (f"{quoted(one.name)}: {_sql_type(one.dataType, variant)}" for one in kind.fields)
+        members = (f"{quoted(one.name)}: {_sql_type(one.dataType)}" for one in kind.fields)
         return f"struct<{', '.join(members)}>"
     if isinstance(kind, T.ArrayType):
-        return f"array<{_sql_type(kind.elementType, variant)}>"
+        return f"array<{_sql_type(kind.elementType)}>"
     if isinstance(kind, T.MapType):
-        value = _sql_type(kind.valueType, variant)
-        return f"map<{_sql_type(kind.keyType, variant)}, {value}>"
-    return variant if isinstance(kind, T.VariantType) else kind.simpleString()
+        return f"map<{_sql_type(kind.keyType)}, {_sql_type(kind.valueType)}>"
+    return "string" if isinstance(kind, T.VariantType) else kind.simpleString()
 
 
 def _nested_names(kind: T.DataType) -> Mapping[str, Any]:
@@ -236,37 +215,3 @@ def _nested_names(kind: T.DataType) -> Mapping[str, Any]:
     if isinstance(kind, T.StructType):
         return {member.name: _nested_names(member.dataType) for member in kind.fields}
     return {}
-
-
-def _open_columns(schema: T.StructType) -> list[str]:
-    """Names of the columns that are held as VARIANT."""
-    return [one.name for one in schema.fields if isinstance(one.dataType, T.VariantType)]
-
-
-def _erased_maps(schema: T.StructType) -> list[str]:
-    """Names of map columns, at any depth, whose keys must not make new shapes.
-
-    Values of maps travel as text and are cast one by one, so their types need not be known
-    beforehand; values that hold other values do not travel so.
-    """
-    maps = _maps(schema)
-    nested = {name for name, value in maps if isinstance(value, _HOLDING)}
-    return sorted({name for name, _ in maps if name.isidentifier()} - nested)
-
-
-_HOLDING = T.StructType | T.ArrayType | T.MapType | T.VariantType
-
-
-def _maps(kind: T.DataType) -> list[tuple[str, T.DataType]]:
-    """Maps of structs inside `kind`: name and type of the values."""
-    if isinstance(kind, T.ArrayType):
-        return _maps(kind.elementType)
-    if not isinstance(kind, T.StructType):
-        return []
-    found = []
-    for member in kind.fields:
-        if isinstance(member.dataType, T.MapType):
-            found.append((member.name, member.dataType.valueType))
-        else:
-            found += _maps(member.dataType)
-    return found

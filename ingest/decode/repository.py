@@ -9,8 +9,9 @@ uses the entries up to its own number.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -77,12 +78,13 @@ class StreamSchema:
         """Whether any shape has been seen."""
         return bool(self._shapes)
 
-    def learn(self, shapes: Mapping[int, str], batch_id: int, now: datetime) -> None:
+    def learn(self, shapes: Iterable[str], batch_id: int, now: datetime) -> None:
         """Take in shapes that are new, and grow the columns as declared; both are recorded.
 
         Raises NewColumnsRefused under `fail_on_new_columns`.
         """
-        new = {key: text for key, text in shapes.items() if key not in self._shapes}
+        found = {_variation(text): text for text in shapes}
+        new = {key: text for key, text in found.items() if key not in self._shapes}
         if not new:
             return
         parsed = {key: parse_shape(text) for key, text in new.items()}
@@ -164,6 +166,11 @@ class StreamSchema:
         if problems:
             raise DeclarationInvalid(problems)
         return union(recorded, declared) if recorded.fields else declared
+
+
+def _variation(shape: str) -> int:
+    digest = hashlib.blake2b(shape.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
 
 def _conflicts(

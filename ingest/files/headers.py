@@ -83,7 +83,9 @@ def empty_files(paths: Sequence[str]) -> list[str]:
 def why_unreadable(path: str, file_format: Format, *, footer_only: bool = False) -> None:
     """Read a file to its end; raises SourceUnreadable with the reason where that fails."""
     system, inside = opened(path)
-    if ":" in inside and as_patterns([inside]) != [inside]:
+    # JSON is read by Python, whatever the file's name.
+    is_readable = file_format is Format.JSON or ":" not in inside
+    if not is_readable and as_patterns([inside]) != [inside]:
         raise SourceUnreadable(
             f"{path}: Hadoop reads no name with a colon and one of []{{}}*?\\ in it"
         )

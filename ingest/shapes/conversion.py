@@ -7,8 +7,6 @@ rescued.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyspark.sql import types as T
 
 # Names of struct members, outermost first.
@@ -33,98 +31,84 @@ def is_json(kind: T.DataType) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
-    """From what was read to columns.
+def extracted(kind: T.StructType) -> T.StructType:
+    """The columns to read: as in `kind`, with text for what is cast."""
+    return T.StructType([T.StructField(one.name, _extracted(one.dataType)) for one in kind.fields])
 
-    `careful`: of a VARIANT, so that every scalar is read as text and cast for itself.
-    Otherwise of values whose JSON types fit, and of each VARIANT its text.
-    """
 
-    careful: bool
+def _extracted(kind: T.DataType) -> T.DataType:
+    if isinstance(kind, T.StructType):
+        return extracted(kind)
+    if isinstance(kind, T.ArrayType):
+        return T.ArrayType(_extracted(kind.elementType))
+    if isinstance(kind, T.MapType):
+        return T.MapType(kind.keyType, _extracted(kind.valueType))
+    return kind if is_json(kind) else T.StringType()
 
-    def extracted(self, kind: T.StructType) -> T.StructType:
-        """The columns to read: as in `kind`, with text for what is cast."""
-        return T.StructType(
-            [T.StructField(one.name, self._extracted(one.dataType)) for one in kind.fields]
+
+def typed(kind: T.DataType, source: str, depth: int = 0) -> str:
+    """SQL for the column's value, from the value `source` that was read; of VARIANT its text."""
+    if not _is_changed(kind):
+        return source
+    if isinstance(kind, T.StructType):
+        members = ", ".join(
+            f"{text_literal(one.name)}, "
+            + typed(one.dataType, f"{source}.{quoted(one.name)}", depth)
+            for one in kind.fields
         )
+        return f"if({source} is null, null, named_struct({members}))"
+    name = f"v{depth}"
+    if isinstance(kind, T.ArrayType):
+        return f"transform({source}, {name} -> {typed(kind.elementType, name, depth + 1)})"
+    if isinstance(kind, T.MapType):
+        value = typed(kind.valueType, name, depth + 1)
+        return f"transform_values({source}, (k{depth}, {name}) -> {value})"
+    if isinstance(kind, T.VariantType):
+        # Null where a name stands twice in an object.
+        return f"try_parse_json({source})"
+    return cast_exactly(kind, source)
 
-    def _extracted(self, kind: T.DataType) -> T.DataType:
-        if isinstance(kind, T.StructType):
-            return self.extracted(kind)
-        if isinstance(kind, T.ArrayType):
-            return T.ArrayType(self._extracted(kind.elementType))
-        if isinstance(kind, T.MapType):
-            return T.MapType(kind.keyType, self._extracted(kind.valueType))
-        return T.StringType() if self._is_cast(kind) else kind
 
-    def typed(self, kind: T.DataType, source: str, depth: int = 0) -> str:
-        """SQL for the column's value, from the value `source` that was read."""
-        if not self._is_changed(kind):
-            return source
-        if isinstance(kind, T.StructType):
-            members = ", ".join(
-                f"{text_literal(one.name)}, "
-                + self.typed(one.dataType, f"{source}.{quoted(one.name)}", depth)
-                for one in kind.fields
+def misfits(kind: T.DataType, source: str, value: str, depth: int = 0) -> list[str]:
+    """SQL conditions, one of which holds where something of `source` is lost by its cast.
+
+    `value` is that of the column that `source` became.
+    """
+    if isinstance(kind, T.StructType):
+        return [
+            condition
+            for one in kind.fields
+            for condition in misfits(
+                one.dataType,
+                f"{source}.{quoted(one.name)}",
+                f"{value}.{quoted(one.name)}",
+                depth,
             )
-            return f"if({source} is null, null, named_struct({members}))"
-        name = f"v{depth}"
-        if isinstance(kind, T.ArrayType):
-            return f"transform({source}, {name} -> {self.typed(kind.elementType, name, depth + 1)})"
-        if isinstance(kind, T.MapType):
-            value = self.typed(kind.valueType, name, depth + 1)
-            return f"transform_values({source}, (k{depth}, {name}) -> {value})"
-        if isinstance(kind, T.VariantType):
-            # Null where a name stands twice in an object.
-            return f"try_parse_json({source})"
-        return cast_exactly(kind, source)
+        ]
+    if isinstance(kind, T.ArrayType):
+        return _misfits_among(kind.elementType, source, depth)
+    if isinstance(kind, T.MapType):
+        return _misfits_among(kind.valueType, f"map_values({source})", depth)
+    return [f"({source} is not null and {value} is null)"] if _is_changed(kind) else []
 
-    def misfits(self, kind: T.DataType, source: str, typed: str, depth: int = 0) -> list[str]:
-        """SQL conditions, one of which holds where a value of `source` is lost by its cast.
 
-        `typed` is the value of the column that `source` became.
-        """
-        if isinstance(kind, T.StructType):
-            return [
-                condition
-                for one in kind.fields
-                for condition in self.misfits(
-                    one.dataType,
-                    f"{source}.{quoted(one.name)}",
-                    f"{typed}.{quoted(one.name)}",
-                    depth,
-                )
-            ]
-        if isinstance(kind, T.ArrayType):
-            return self._misfits_among(kind.elementType, source, depth)
-        if isinstance(kind, T.MapType):
-            return self._misfits_among(kind.valueType, f"map_values({source})", depth)
-        return [f"({source} is not null and {typed} is null)"] if self._is_changed(kind) else []
+def _misfits_among(kind: T.DataType, values: str, depth: int) -> list[str]:
+    name = f"m{depth}"
+    inner = misfits(kind, name, typed(kind, name, depth + 1), depth + 1)
+    if not inner:
+        return []
+    either = " or ".join(f"coalesce({condition}, false)" for condition in inner)
+    return [f"exists({values}, {name} -> {either})"]
 
-    def _misfits_among(self, kind: T.DataType, values: str, depth: int) -> list[str]:
-        name = f"m{depth}"
-        inner = self.misfits(kind, name, self.typed(kind, name, depth + 1), depth + 1)
-        if not inner:
-            return []
-        either = " or ".join(f"coalesce({condition}, false)" for condition in inner)
-        return [f"exists({values}, {name} -> {either})"]
 
-    def _is_cast(self, kind: T.DataType) -> bool:
-        if isinstance(kind, T.StringType | T.VariantType):
-            return False
-        return self.careful or not is_json(kind)
-
-    def _is_changed(self, kind: T.DataType) -> bool:
-        if isinstance(kind, T.StructType):
-            return any(self._is_changed(one.dataType) for one in kind.fields)
-        if isinstance(kind, T.ArrayType):
-            return self._is_changed(kind.elementType)
-        if isinstance(kind, T.MapType):
-            return self._is_changed(kind.valueType)
-        if isinstance(kind, T.VariantType):
-            return not self.careful
-        return self._is_cast(kind)
+def _is_changed(kind: T.DataType) -> bool:
+    if isinstance(kind, T.StructType):
+        return any(_is_changed(one.dataType) for one in kind.fields)
+    if isinstance(kind, T.ArrayType):
+        return _is_changed(kind.elementType)
+    if isinstance(kind, T.MapType):
+        return _is_changed(kind.valueType)
+    return isinstance(kind, T.VariantType) or not is_json(kind)
 
 
 def cast_exactly(kind: T.DataType, text: str) -> str:

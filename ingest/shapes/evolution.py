@@ -14,6 +14,7 @@ from ingest.shapes.shape import (
     BIGINT,
     BOOLEAN,
     DOUBLE,
+    LARGE,
     MAP,
     OBJECT,
     Shape,
@@ -198,7 +199,7 @@ def _inferred_scalar(kinds: frozenset[str]) -> T.DataType:
     if kinds == {BIGINT}:
         return T.LongType()
     if all(is_number(kind) for kind in kinds):
-        whole = all(kind == BIGINT or kind.endswith(",0)") for kind in kinds)
+        whole = kinds <= {BIGINT, LARGE}
         return T.DecimalType(38, 0) if whole else T.DoubleType()
     return T.StringType()
 
@@ -229,7 +230,7 @@ def is_column_name(name: str) -> bool:
 
 def is_number(kind: str) -> bool:
     """Whether a shape's kind is a JSON number."""
-    return kind in (BIGINT, DOUBLE) or kind.startswith("DECIMAL")
+    return kind in (BIGINT, LARGE, DOUBLE)
 
 
 def leaves(kind: T.DataType) -> int:

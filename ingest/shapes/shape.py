@@ -1,8 +1,8 @@
 """The shape of a JSON record: its attribute paths and the JSON types found there.
 
-Spark names a record's shape in one text (`schema_of_variant`), for instance
+A shape is one text, in the words of Spark's `schema_of_variant`, for instance
 `OBJECT<id: BIGINT, tags: ARRAY<STRING>>`. Few distinct texts describe millions of records,
-so everything that must be decided is decided once a shape, on the driver.
+so what columns there must be is decided once a shape, on the driver.
 """
 
 from __future__ import annotations
@@ -16,11 +16,8 @@ VOID, STRING, BOOLEAN, BIGINT, DOUBLE = "VOID", "STRING", "BOOLEAN", "BIGINT", "
 OBJECT, ARRAY = "OBJECT", "ARRAY"
 # An object whose names are data, and whose values are no objects or arrays.
 MAP = "MAP"
-# A decimal of at most 15 significant digits: a double holds it exactly (IEEE 754, DBL_DIG).
-DECIMAL = "DECIMAL"
-
-# Longer decimals keep their precision: whether a double holds them is seen value by value.
-SHORT_DECIMALS = r"DECIMAL\\((\\d|1[0-5]),\\d+\\)"
+# A whole number past 64 bits.
+LARGE = "DECIMAL(38,0)"
 
 _NAME = re.compile(r"\s*(?:`((?:[^`]|``)*)`|([^`:<>, ]+)):\s*")
 _SCALAR = re.compile(r"\s*([A-Z_]+(?:\(\d+,\s*\d+\))?)")
@@ -60,7 +57,7 @@ def merged(shapes: Iterable[Shape]) -> Shape:
 
 
 def parse_shape(text: str) -> Shape:
-    """The shape that Spark's `schema_of_variant` wrote; ValueError where it is none."""
+    """The shape that a text tells; ValueError where it is none."""
     shape, rest = _parse(text)
     if rest.strip():
         raise ValueError(f"not a shape: {text!r}")

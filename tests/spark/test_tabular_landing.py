@@ -41,6 +41,7 @@ def customers(workshop: Workshop) -> Workshop:
         gzip.compress(b"customer_id,name\n5,Eve\n")[:-9]
     )
     drop("customers", "twice.csv", "customer_id,customer_id\n6,6\n")
+    drop("customers", "10:15 [1].csv", "customer_id,name\n7,Tim\n")
     drop("customers", "empty.csv", "")
     drop("customers", "header only.csv", "customer_id,name\n")
     workshop.land("customers")
@@ -78,6 +79,7 @@ def test_csv_lines_that_are_broken_are_kept_with_their_bytes(customers: Workshop
 def test_files_that_cannot_be_read_are_quarantined_whole(customers: Workshop) -> None:
     whole = [row for row in customers.rejects("customers") if row.file != "change.csv"]
     assert [(row.file, row._reason_code, row._position) for row in whole] == [
+        ("10:15 [1].csv", "FILE_UNREADABLE", None),
         ("cut.csv.gz", "FILE_UNREADABLE", None),
         ("twice.csv", "FILE_UNREADABLE", None),
     ]

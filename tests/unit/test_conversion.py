@@ -6,9 +6,10 @@ from pyspark.sql import types as T
 
 from ingest.declarations.datatypes import data_type
 from ingest.shapes.conversion import (
-    Conversion,
     at,
     cast_exactly,
+    extracted,
+    misfits,
     quoted,
     text_literal,
     type_at,
@@ -25,24 +26,21 @@ def struct(text: str) -> T.StructType:
 
 def test_what_json_has_no_word_for_is_read_as_text() -> None:
     kind = struct("a double, b date, c array<struct<d: decimal(5,2)>>, m map<string,bigint>")
-    assert Conversion(careful=False).extracted(kind).simpleString() == (
+    assert extracted(kind).simpleString() == (
         "struct<a:double,b:string,c:array<struct<d:string>>,m:map<string,bigint>>"
-    )
-    assert Conversion(careful=True).extracted(kind).simpleString() == (
-        "struct<a:string,b:string,c:array<struct<d:string>>,m:map<string,string>>"
     )
 
 
 def test_only_what_may_misfit_is_looked_at() -> None:
     kind = struct("a bigint, s string, d struct<x: date, y: string>, v variant")
-    assert Conversion(careful=False).misfits(kind, "_r", "_t") == [
+    assert misfits(kind, "_r", "_t") == [
         "(_r.`d`.`x` is not null and _t.`d`.`x` is null)",
         "(_r.`v` is not null and _t.`v` is null)",
     ]
 
 
 def test_a_misfit_inside_an_array_is_a_misfit() -> None:
-    (condition,) = Conversion(careful=False).misfits(struct("a array<date>"), "_r", "_t")
+    (condition,) = misfits(struct("a array<date>"), "_r", "_t")
     assert condition.startswith("exists(_r.`a`")
 
 

@@ -19,7 +19,8 @@ from pyspark.sql import types as T
 
 from ingest.declarations.datatypes import data_type
 from ingest.decode import arrow_json
-from ingest.decode.fitting import fits
+from ingest.decode.exact_json import loaded
+from ingest.decode.fitting import arrow_type, fits, taken
 
 
 def struct(text: str) -> T.StructType:
@@ -160,6 +161,17 @@ def test_a_misfit_does_not_touch_its_neighbours() -> None:
     ]
 
 
+def test_a_misfit_does_not_touch_large_numbers_of_its_column() -> None:
+    texts = ['{"a":"x"}', f'{{"a":{2**63 - 1}}}', f'{{"a":{2**63}}}', '{"d":"x"}', '{"d":2e5}']
+    assert read(struct("a bigint, d double"), *texts) == [
+        None,
+        {"a": 2**63 - 1, "d": None},
+        None,
+        None,
+        {"a": None, "d": 200_000.0},
+    ]
+
+
 def test_without_columns_only_empty_objects_fit() -> None:
     texts = pa.array(["{}", '{"a":1}', "[]", "{"])
     _, whole = arrow_json.records(texts, struct(""), overflow_matters=True)
@@ -220,6 +232,9 @@ def test_what_counting_proves_holds_value_by_value(
     if whole[0]:
         held = shown(record[0].as_py(), COLUMNS, json.loads)
         assert without_nulls(held) == without_nulls(shown(document, COLUMNS, lambda value: value))
+        # The careful way takes as much.
+        again = pa.array([taken(loaded(text), COLUMNS)], arrow_type(COLUMNS))[0].as_py()
+        assert without_nulls(shown(again, COLUMNS, json.loads)) == without_nulls(held)
 
 
 def shown(value: Any, kind: T.DataType, variant: Callable[[Any], Any]) -> Any:
@@ -243,3 +258,40 @@ def without_nulls(value: Any) -> Any:
         inner = {name: without_nulls(one) for name, one in value.items()}
         return {name: one for name, one in inner.items() if one not in (None, {})}
     return [without_nulls(one) for one in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize(
+    ("members", "document", "expected"),
+    [
+        ("a bigint", '{"a":"12"}', 12),
+        ("a bigint", '{"a":1.0}', 1),
+        ("a bigint", '{"a":"012"}', None),
+        ("a bigint", '{"a":1.5}', None),
+        ("a bigint", '{"a":1e2}', None),
+        ("a bigint", '{"a":9223372036854775808}', None),
+        ("a bigint", '{"a":true}', None),
+        ("a double", '{"a":"1.50"}', 1.5),
+        ("a double", '{"a":"Infinity"}', None),
+        ("a double", '{"a":0.12345678901234567890}', None),
+        ("a boolean", '{"a":"false"}', False),
+        ("a boolean", '{"a":1}', None),
+        ("a string", '{"a":1.50}', "1.50"),
+        ("a string", '{"a":true}', "true"),
+        ("a string", '{"a":"\\ud83d"}', None),
+        ("a map<string,bigint>", '{"a":{"\\ud83d":1}}', []),
+        ("a string", '{"a":{"b":[1,null]}}', '{"b":[1,null]}'),
+        ("a array<bigint>", '{"a":[1,"x",null]}', [1, None, None]),
+        ("a array<bigint>", '{"a":1}', None),
+        ("a map<string,bigint>", '{"a":{"k":1,"l":"x"}}', [("k", 1), ("l", None)]),
+        ("a struct<b: bigint>", '{"a":{"b":1,"c":2}}', {"b": 1}),
+        ("a struct<b: bigint>", '{"a":[1]}', None),
+        ("a variant", '{"a":{"b":1e500}}', '{"b":"1e500"}'),
+        ("a variant", '{"a":"x"}', '"x"'),
+    ],
+)
+def test_columns_take_of_a_value_what_they_can_show_again(
+    members: str, document: str, expected: object
+) -> None:
+    kind = struct(members)
+    found = pa.array([taken(loaded(document), kind)], arrow_type(kind))
+    assert found.to_pylist() == [{"a": expected}]

@@ -38,11 +38,11 @@ def grown(columns: str, *shapes: str, how: Evolution = ADD) -> str:
 
 
 def test_a_shape_is_read_with_all_that_is_inside() -> None:
-    shape = parse_shape("OBJECT<a: BIGINT, `b c`: ARRAY<OBJECT<x: DECIMAL(3, 1)>>, `d``e`: VOID>")
+    shape = parse_shape("OBJECT<a: BIGINT, `b c`: ARRAY<OBJECT<x: DECIMAL(38, 0)>>, `d``e`: VOID>")
     assert set(shape.fields) == {"a", "b c", "d`e"}
     element = shape.fields["b c"].element
     assert element is not None
-    assert element.fields["x"].kinds == {"DECIMAL(3,1)"}
+    assert element.fields["x"].kinds == {"DECIMAL(38,0)"}
     assert shape.fields["d`e"].values == frozenset()
 
 
@@ -65,7 +65,7 @@ def test_merging_does_not_ask_for_an_order() -> None:
     assert merged(shapes) == merged(reversed(shapes))
 
 
-KINDS = ("BIGINT", "STRING", "DECIMAL", "VOID")
+KINDS = ("BIGINT", "STRING", "DOUBLE", "VOID")
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ KINDS = ("BIGINT", "STRING", "DECIMAL", "VOID")
     [
         (["BIGINT"], "bigint"),
         (["BOOLEAN", "VOID"], "boolean"),
-        (["BIGINT", "DECIMAL"], "double"),
-        (["DECIMAL(19,0)"], "decimal(38,0)"),
-        (["BIGINT", "DECIMAL(30,0)"], "decimal(38,0)"),
+        (["BIGINT", "DOUBLE"], "double"),
+        (["DECIMAL(38,0)"], "decimal(38,0)"),
+        (["BIGINT", "DECIMAL(38,0)"], "decimal(38,0)"),
         (["DOUBLE"], "double"),
         (["BIGINT", "STRING"], "string"),
         (["OBJECT<a: BIGINT>", "STRING"], "string"),
