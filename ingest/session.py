@@ -44,6 +44,11 @@ _ALWAYS = {
     "spark.sql.codegen.cache.maxEntries": "5000",
     # Past this many fields, nested ones too, Spark stops compiling a query as a whole.
     "spark.sql.codegen.maxFields": "1000",
+    # For pages of the UI that nobody sees, Spark keeps texts of the plans of a thousand queries.
+    "spark.sql.ui.retainedExecutions": "20",
+    "spark.ui.retainedJobs": "100",
+    "spark.ui.retainedStages": "100",
+    "spark.ui.retainedTasks": "1000",
     "spark.redaction.regex": "(?i)secret|password|token|jaas|access[.]?key",
     "spark.log.level": "ERROR",
     # This rule throws away the part of a finished plan that found no rows, and with it what was
