@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from ingest.changes.plan import Rules
 from ingest.changes.rendering import rendered, statements
+from ingest.errors import InputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +53,14 @@ class ChangeApplication:
         """Apply the changes that a temporary view holds."""
         plan = self._plan(view)
         try:
+            self._run("evolve_columns", plan)
             self._run("prepare_changes", plan)
             plan.update(self._row(rendered("survey_changes", plan)))
             *before, last = statements("weigh_changes", plan)
             for statement in before:
                 self._execute(statement)
             plan.update(self._row(last))
-            plan["is_remembering"] = self._is_remembering(plan)
+            plan["is_remembering"] = bool(rendered("is_remembering", plan))
             self._run("remember_changes", plan)
             self._write(plan)
         finally:
@@ -74,20 +76,17 @@ class ChangeApplication:
             "target": self._target.table,
             "memory": self._target.memory,
             "view": self._target.view,
+            "adds_columns": True,
             "input_columns": self._columns(view),
             "target_columns": target,
             "has_memory": bool(memory and target),
             "is_memory_stale": bool(memory and not target),
         }
         rendered("plan_changes", plan)
+        problem = rendered("refused_plan", plan)
+        if problem:
+            raise InputError(f"{self._target.table}: {problem}")
         return plan
-
-    def _is_remembering(self, plan: dict[str, Any]) -> bool:
-        if plan["scd_type"] == 2:
-            return bool(plan["remembered"])
-        if plan["partial"] or plan["is_hidden"] or plan["truncates"]:
-            return True
-        return bool(plan["deletes"] and not plan["keep_deleted"])
 
     def _write(self, plan: dict[str, Any]) -> None:
         if plan["target_columns"]:
@@ -96,7 +95,8 @@ class ChangeApplication:
             query = rendered("first_rows", plan)
             self._execute(
                 f"create or replace table {plan['target']} using delta "
-                f"tblproperties ('delta.enableDeletionVectors' = 'true') as {query}"
+                "tblproperties ('delta.enableDeletionVectors' = 'true', "
+                f"'delta.enableTypeWidening' = 'true') as {query}"
             )
 
     def _run(self, macro: str, plan: dict[str, Any]) -> None:

@@ -6,7 +6,8 @@
     apply_changes) and, as {name: type}, `input_columns` and `target_columns` (empty before
     the first build). Added here:
 
-    columns    {name: type} of the table, without validity and `is_deleted`
+    columns    {name: type} of the table, without validity and `is_deleted`; no type where
+               the input's does not fit
     others     columns that are no keys
     data       columns that are content: no key, no order, not written by ingest
     tracked    columns whose change makes a version
@@ -24,9 +25,10 @@
         {%- do columns.update({name: type}) -%}
     {%- endfor -%}
     {%- for name, type in plan.input_columns.items() if name not in ours
+        and (plan.adds_columns or not plan.target_columns or name in columns)
         and (name in plan.column_list or not plan.column_list)
         and name not in plan.except_column_list -%}
-        {%- do columns.update({name: type}) -%}
+        {%- do columns.update({name: settled_type(columns.get(name, type), type) | trim}) -%}
     {%- endfor -%}
     {%- set order = plan.sequence_by + plan.source_position -%}
     {%- set arrival = [
@@ -43,7 +45,7 @@
         else data | reject('in', plan.ignore_null_updates_except_column_list) | list
         if plan.ignore_null_updates or plan.ignore_null_updates_except_column_list else [] -%}
     {%- set read_columns = dict(columns) -%}
-    {%- for name in order if name not in columns -%}
+    {%- for name in order if name not in columns and name in plan.input_columns -%}
         {%- do read_columns.update({name: plan.input_columns[name]}) -%}
     {%- endfor -%}
     {%- do plan.update({
