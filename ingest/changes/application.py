@@ -95,8 +95,7 @@ class ChangeApplication:
             query = rendered("first_rows", plan)
             self._execute(
                 f"create or replace table {plan['target']} using delta "
-                "tblproperties ('delta.enableDeletionVectors' = 'true', "
-                f"'delta.enableTypeWidening' = 'true') as {query}"
+                f"tblproperties ('delta.enableDeletionVectors' = 'true') as {query}"
             )
 
     def _run(self, macro: str, plan: dict[str, Any]) -> None:
@@ -104,7 +103,8 @@ class ChangeApplication:
             self._execute(statement)
 
     def _row(self, query: str) -> dict[str, Any]:
-        return self._execute(query).collect()[0].asDict()
+        row: dict[str, Any] = self._execute(query).collect()[0].asDict()
+        return row
 
     def _execute(self, statement: str) -> Any:
         self._before_statement(statement)

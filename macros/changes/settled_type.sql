@@ -15,7 +15,7 @@
     {%- endfor -%}
     {%- set old = sizes.get(table_type) -%}
     {%- set new = sizes.get(input_type) -%}
-    {%- if table_type == input_type -%} {{ table_type }}
+    {%- if table_type == input_type or input_type == 'void' -%} {{ table_type }}
     {%- elif old and new and old[0] >= new[0] and old[1] >= new[1] -%} {{ table_type }}
     {%- elif old and new and new[0] >= old[0] and new[1] >= old[1] -%} {{ input_type }}
     {%- elif (table_type, input_type) in [('float', 'double'), ('double', 'float')] -%} double

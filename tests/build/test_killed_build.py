@@ -21,7 +21,7 @@ def test_a_build_that_is_killed_in_a_merge_and_repeated_ends_the_same(
 
     changes = [order(number, 9, "D" if number % 2 else "U", status="paid") for number in range(60)]
     land(spark, lake, "shop__orders", changes, batch=1)
-    killed = dbt(lake, kill_at="START sql incremental model silver.orders_current")
+    killed = dbt(lake, kill_at="START sql apply_changes model silver.orders_current")
     assert killed.returncode == -signal.SIGKILL
     again = dbt(lake)
     assert again.returncode == 0, again.stdout

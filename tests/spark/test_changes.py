@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from ingest.changes.application import ChangeApplication, Outcome, Target
+from ingest.changes.application import ChangeApplication, Target
 from ingest.changes.plan import Rules
+from ingest.errors import InputError
 from tests.spark import oracle
 from tests.spark.oracle import UNAVAILABLE, Change
 
@@ -160,7 +161,167 @@ def test_current_rows_are_the_open_versions(
     spark: SparkSession, tables: dict[str, tuple[str, str]]
 ) -> None:
     columns = ("case", "key", "name", "city", "sequence")
-    for kind in ("", ", partial updates"):
-        versions = rows(spark, tables[f"scd 2{kind}"][0], *columns, "__END_AT")
-        newest = {version[:-1] for version in versions if version[-1] is None}
-        assert rows(spark, tables[f"scd 1{kind}"][0], *columns) == newest
+    versions = rows(spark, tables["scd 2"][0], *columns, "__END_AT")
+    newest = {version[:-1] for version in versions if version[-1] is None}
+    assert rows(spark, tables["scd 1"][0], *columns) == newest
+
+
+EXAMPLE = """
+    values (124, 'Raul', 'Oaxaca', 'INSERT', 1), (123, 'Isabel', 'Monterrey', 'INSERT', 1),
+    (125, 'Mercedes', 'Tijuana', 'INSERT', 2), (126, 'Lily', 'Cancun', 'INSERT', 2),
+    (123, null, null, 'DELETE', 6), (125, 'Mercedes', 'Guadalajara', 'UPDATE', 6),
+    (125, 'Mercedes', 'Mexicali', 'UPDATE', 5), (123, 'Isabel', 'Chihuahua', 'UPDATE', 5)
+"""
+EXAMPLE_RULES: dict[str, Any] = {
+    "keys": ("userId",),
+    "sequence_by": ("sequenceNum",),
+    "apply_as_deletes": "operation = 'DELETE'",
+    "except_column_list": ("operation", "sequenceNum"),
+}
+EXAMPLE_TABLES: dict[str, tuple[dict[str, Any], str, set[tuple[Any, ...]]]] = {
+    "scd 1": (
+        {},
+        "",
+        {(124, "Raul", "Oaxaca"), (125, "Mercedes", "Guadalajara"), (126, "Lily", "Cancun")},
+    ),
+    "scd 1, truncated": (
+        {"apply_as_truncates": "operation = 'TRUNCATE'"},
+        ", (null, null, null, 'TRUNCATE', 3)",
+        {(125, "Mercedes", "Guadalajara")},
+    ),
+    "scd 2": (
+        {"scd_type": 2},
+        "",
+        {
+            (123, "Isabel", "Monterrey", 1, 5),
+            (123, "Isabel", "Chihuahua", 5, 6),
+            (124, "Raul", "Oaxaca", 1, None),
+            (125, "Mercedes", "Tijuana", 2, 5),
+            (125, "Mercedes", "Mexicali", 5, 6),
+            (125, "Mercedes", "Guadalajara", 6, None),
+            (126, "Lily", "Cancun", 2, None),
+        },
+    ),
+    "scd 2, city not tracked": (
+        {"scd_type": 2, "track_history_except_column_list": ("city",)},
+        "",
+        {
+            (123, "Isabel", "Chihuahua", 1, 6),
+            (124, "Raul", "Oaxaca", 1, None),
+            (125, "Mercedes", "Guadalajara", 2, None),
+            (126, "Lily", "Cancun", 2, None),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("way", EXAMPLE_TABLES)
+def test_the_documented_example_comes_out_exactly(spark: SparkSession, way: str) -> None:
+    rules, more, expected = EXAMPLE_TABLES[way]
+    name = f"example_{list(EXAMPLE_TABLES).index(way)}"
+    names = "userId, name, city, operation, sequenceNum"
+    query = f"select * from ({EXAMPLE}{more}) as example ({names})"
+    spark.sql(f"create or replace temporary view {name} as {query}")
+    application(spark, name, **EXAMPLE_RULES, **rules)(name)
+    assert rows(spark, name) == expected
+
+
+def apply_rows(spark: SparkSession, name: str, query: str, **rules: Any) -> None:
+    """Apply the rows of a query, keyed by `id` and ordered by `at`."""
+    spark.sql(f"create or replace temporary view {name}_input as {query}")
+    defaults = {"keys": ("id",), "sequence_by": ("at",), "apply_as_deletes": ""}
+    application(spark, name, **(defaults | {"except_column_list": ()} | rules))(f"{name}_input")
+
+
+@pytest.mark.parametrize("scd_type", [1, 2])
+def test_new_columns_are_added_and_types_widened(spark: SparkSession, scd_type: int) -> None:
+    name = f"evolving_{scd_type}"
+    first = "select 1 as id, 1 as at, 5 as size, cast(0.5 as float) as part, 1.25BD as price"
+    apply_rows(spark, name, first, scd_type=scd_type)
+    second = (
+        "select 1 as id, 2 as at, 5000000000 as size, 0.25D as part, "
+        "cast(12345.125 as decimal(12, 3)) as price, 'new' as colour"
+    )
+    apply_rows(spark, name, second, scd_type=scd_type)
+    types = dict(spark.table(f"default.{name}").dtypes)
+    assert [types[column] for column in ("size", "part", "price", "colour")] == [
+        *("bigint", "double", "decimal(12,3)", "string")
+    ]
+    found = rows(spark, name, "at", "size", "colour")
+    assert (2, 5_000_000_000, "new") in found
+    assert len(found) == scd_type
+
+
+def test_the_order_of_changes_may_take_several_columns(spark: SparkSession) -> None:
+    query = "select * from values (1, 2, 'x', 'late'), (1, 2, 'y', 'last'), (1, 1, 'z', 'first')"
+    rules = {"sequence_by": ("at", "part"), "scd_type": 2, "except_column_list": ("at", "part")}
+    apply_rows(spark, "wide", f"{query} as t (id, at, part, name)", **rules)
+    ends = [
+        tuple(row)
+        for row in spark.sql(
+            "select name, __START_AT.at, __START_AT.part, __END_AT.part from default.wide"
+        ).collect()
+    ]
+    assert set(ends) == {("first", 1, "z", "x"), ("late", 2, "x", "y"), ("last", 2, "y", None)}
+
+
+def test_the_source_decides_ties_before_deletes_and_content(spark: SparkSession) -> None:
+    query = "select * from values (1, 1, 7, 'U', 'a'), (1, 1, 8, 'U', 'b'), (2, 1, 1, 'D', 'c'), "
+    query += "(2, 1, 1, 'U', 'd') as t (id, at, place, operation, name)"
+    rules = {
+        "source_position": ("place",),
+        "apply_as_deletes": "operation = 'D'",
+        "except_column_list": ("operation",),
+    }
+    apply_rows(spark, "ties_deleted", query, **rules)
+    apply_rows(spark, "ties_kept", query, **rules, deletes_win_ties=False)
+    assert rows(spark, "ties_deleted", "id", "name") == {(1, "b")}
+    assert rows(spark, "ties_kept", "id", "name") == {(1, "b"), (2, "d")}
+
+
+def test_a_change_may_say_which_columns_it_sets(spark: SparkSession) -> None:
+    newest = "select 1 as id, 3 as at, 'c' as name, 'z' as city, array('name') as changed"
+    older = "select 1 as id, 2 as at, 'b' as name, null as city, array('city') as changed"
+    oldest = (
+        "select 1 as id, 1 as at, 'a' as name, 'x' as city, cast(null as array<string>) as changed"
+    )
+    for scd_type in (1, 2):
+        rules = {
+            "columns_to_update": "changed",
+            "except_column_list": ("changed",),
+            "scd_type": scd_type,
+        }
+        for query in (newest, oldest, older):
+            apply_rows(spark, f"chosen_{scd_type}", query, **rules)
+    assert rows(spark, "chosen_1") == {(1, 3, "c", None)}
+    assert rows(spark, "chosen_2", "name", "city", "__START_AT") == {
+        *(("a", "x", 1), ("a", None, 2), ("c", None, 3))
+    }
+
+
+def test_what_was_remembered_is_forgotten_in_time(spark: SparkSession) -> None:
+    delete = "select 1 as id, 9 as at, 'D' as operation"
+    insert = "select 1 as id, 5 as at, 'U' as operation"
+    rules = {"apply_as_deletes": "operation = 'D'", "tombstone_retention": "0 seconds"}
+    apply_rows(spark, "forgetful", "select 2 as id, 1 as at, 'U' as operation", **rules)
+    for _ in range(2):
+        apply_rows(spark, "forgetful", delete, **rules)
+    apply_rows(spark, "forgetful", insert, **rules)
+    assert rows(spark, "forgetful", "id", "at") == {(1, 5), (2, 1)}
+
+
+@pytest.mark.parametrize(
+    ("rules", "problem"),
+    [
+        ({"keys": ()}, "needs keys in config"),
+        ({"sequence_by": ("when",)}, "sequence_by names when, which the input lacks"),
+        ({"scd_type": 2, "keep_deleted": True}, "keep_deleted needs stored_as_scd_type 1"),
+        ({"track_history_column_list": ("at",)}, "what is tracked needs stored_as_scd_type 2"),
+        ({"column_list": ("id",), "except_column_list": ("at",)}, "not both"),
+    ],
+)
+def test_rules_that_cannot_be_followed_are_refused(
+    spark: SparkSession, rules: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        apply_rows(spark, "refused", "select 1 as id, 1 as at", **rules)
