@@ -63,6 +63,7 @@ class ChangeApplication:
             plan["is_remembering"] = bool(rendered("is_remembering", plan))
             self._run("remember_changes", plan)
             self._write(plan)
+            self._run("remember_extract", plan)
         finally:
             for statement in statements("release_changes", plan):
                 self._spark.sql(statement)

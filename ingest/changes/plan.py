@@ -12,7 +12,8 @@ class Rules:
     """How changes become rows. docs/reference/apply-changes.md says what each rule means."""
 
     keys: tuple[str, ...]
-    sequence_by: tuple[str, ...]
+    sequence_by: tuple[str, ...] = ()
+    snapshot_by: str = ""
     source_position: tuple[str, ...] = ()
     scd_type: int = 1
     apply_as_deletes: str = ""

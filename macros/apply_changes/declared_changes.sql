@@ -10,6 +10,7 @@
         'apply_as_truncates': '',
         'ignore_null_updates': false,
         'unavailable_value': '',
+        'snapshot_by': '',
         'tombstone_retention': '30 days',
         'start_column': '__START_AT',
         'end_column': '__END_AT',

@@ -30,6 +30,7 @@
     {%- else -%}
         {%- do make_changes_table(plan) -%}
     {%- endif -%}
+    {%- do run_statements(remember_extract(plan)) -%}
     {%- do run_statements(release_changes(plan)) -%}
     {%- call noop_statement('main', change_counts(plan), 'OK', plan.upserted + plan.deleted + plan.closed) -%}
         {{ query }}

@@ -16,6 +16,7 @@
     read_columns  {name: type} of what is read: the columns and the order of changes
     is_hidden  whether the table does not show a row's place in the order of changes
     has_places whether versions show something newer than their first change
+    extracts   the input, where it is full extracts; `input` is then the changes between them
 -#}
 {% macro plan_changes(plan) -%}
     {%- set ours = [plan.start_column, plan.end_column] if plan.scd_type == 2
@@ -30,6 +31,13 @@
         and name not in plan.except_column_list -%}
         {%- do columns.update({name: settled_type(columns.get(name, type), type) | trim}) -%}
     {%- endfor -%}
+    {%- if plan.snapshot_by -%}
+        {%- do plan.update({
+            'sequence_by': [plan.snapshot_by],
+            'apply_as_deletes': '__gone',
+            'extracts': plan.input,
+        }) -%}
+    {%- endif -%}
     {%- set order = plan.sequence_by + plan.source_position -%}
     {%- set arrival = [
         '_ingested_at', '_batch_id', '_build_id', '_source', '_partition', '_offset', '_key',
@@ -62,4 +70,7 @@
         'delete_rank': 1 if plan.deletes_win_ties else 0,
         'arrival': arrival,
     }) -%}
+    {%- if plan.snapshot_by -%}
+        {%- do plan.update({'input': plan.view ~ '__extracts'}) -%}
+    {%- endif -%}
 {%- endmacro %}

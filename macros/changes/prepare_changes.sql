@@ -4,6 +4,13 @@
     Kept on disk, so that a full refresh needs no more memory than any other.
 -#}
 {% macro prepare_changes(plan) -%}
+    {%- if plan.snapshot_by %}
+    create or replace temporary view {{ plan.input }} as
+    {{ changes_of_extracts(plan) }}
+    {{ next_statement() }}
+    cache lazy table {{ plan.input }} options ('storageLevel' = 'DISK_ONLY')
+    {{ next_statement() }}
+    {%- endif %}
     create or replace temporary view {{ plan.view }}__changes as
     {%- if plan.scd_type == 2 %}
     {{ read_changes(plan) }}

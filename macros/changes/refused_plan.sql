@@ -8,6 +8,7 @@
         'keys': plan.key_columns,
         'sequence_by': plan.sequence_by,
         'source_position': plan.source_position,
+        'snapshot_by': [plan.snapshot_by] if plan.snapshot_by else [],
         'column_list': plan.column_list,
         'except_column_list': plan.except_column_list,
         'track_history_column_list': plan.track_history_column_list,
@@ -33,6 +34,11 @@
     ] if plan[one] and plan[other] -%}
         {%- do problems.append('give ' ~ one ~ ' or ' ~ other ~ ', not both') -%}
     {%- endfor -%}
+    {%- if plan.snapshot_by and (plan.apply_as_truncates or plan.source_position or plan.partial) -%}
+        {%- do problems.append(
+            'snapshot_by goes without apply_as_truncates, source_position and partial updates'
+        ) -%}
+    {%- endif -%}
     {%- if plan.scd_type not in (1, 2) -%}
         {%- do problems.append('stored_as_scd_type is 1 or 2, not ' ~ plan.scd_type) -%}
     {%- elif plan.scd_type == 2 -%}
