@@ -16,7 +16,10 @@ from bench.report import Ratio
 from ingest.changes.application import ChangeApplication, Target
 from ingest.changes.plan import Rules
 
-_COLUMNS = ", ".join(f"concat('value ', (id * {n}) % 9973) as column_{n}" for n in range(1, 7))
+_OLD, _NEW = (
+    ", ".join(f"concat('{word} ', (id * {n}) % 9973) as column_{n}" for n in range(1, 7))
+    for word in ("value", "changed value")
+)
 _RULES = {"keys": ("id",), "sequence_by": ("at",), "apply_as_deletes": "operation = 'D'"}
 _DELETION_VECTORS = "tblproperties ('delta.enableDeletionVectors' = 'true')"
 
@@ -58,7 +61,7 @@ def _changes(spark: SparkSession, view: str, key: str, number: int) -> None:
     spark.sql(f"drop table if exists default.{view}")
     spark.sql(
         f"create table default.{view} using delta as "
-        f"select *, {_COLUMNS} from (select {key} as id, id + 10 as at, "
+        f"select *, {_NEW} from (select {key} as id, id + 10 as at, "
         f"if(id % 50 = 0, 'D', 'U') as operation from range({number}))"
     )
 
@@ -66,7 +69,7 @@ def _changes(spark: SparkSession, view: str, key: str, number: int) -> None:
 def _table(spark: SparkSession, name: str, rows: int, properties: str, more: str = "") -> None:
     spark.sql(
         f"create or replace table default.{name} using delta cluster by (id) {properties} as "
-        f"select id, 1L as at, 'I' as operation, {_COLUMNS}{more} from range({rows})"
+        f"select id, 1L as at, 'I' as operation, {_OLD}{more} from range({rows})"
     )
 
 
