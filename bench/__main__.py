@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from bench import builds, landing
+from bench import builds, changes, landing
 from bench.report import show, show_costs, show_memory
 from ingest.session import session
 
@@ -14,9 +14,10 @@ from ingest.session import session
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("only", nargs="*", metavar="landing|builds", help="default: both")
+    parser.add_argument("only", nargs="*", metavar="landing|builds|changes", help="default: all")
     parser.add_argument("--events", type=int, default=1_000_000, help="of landing")
     parser.add_argument("--events-a-day", type=int, default=100_000, help="of builds")
+    parser.add_argument("--rows", type=int, default=5_000_000, help="of changes")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--work", type=Path, help="folder to keep the generated files in")
     chosen = parser.parse_args()
@@ -29,6 +30,10 @@ def main() -> None:
             spark.stop()
         if "builds" in (chosen.only or ["builds"]):
             show_costs(builds.measure(work, chosen.events_a_day, chosen.rounds))
+        if "changes" in (chosen.only or ["changes"]):
+            spark = session("bench", str(work))
+            show(changes.measure(spark, chosen.rows, 50_000))
+            spark.stop()
 
 
 if __name__ == "__main__":

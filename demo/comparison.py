@@ -74,6 +74,7 @@ def compared(truth_folder: Path, lake: Lake) -> Iterator[Comparison]:
         yield _answered(question, lake)
     for name in _CURRENT:
         yield _rows_compared(name, truth_folder / f"final_{name}_current.jsonl", lake)
+    yield _as_ordered(truth_folder / "final_sales_as_of.jsonl", lake)
 
 
 def _answered(question: Question, lake: Lake) -> Comparison:
@@ -225,6 +226,23 @@ def _rows_compared(name: str, path: Path, lake: Lake) -> Comparison:
         for key in sorted(expected.keys() | found.keys())
         if expected.get(key) != found.get(key)
     }
+    return Comparison(table=table, what=what, expected={}, found=wrong)
+
+
+def _as_ordered(path: Path, lake: Lake) -> Comparison:
+    """Sales of the day beside what was known of customer and vehicle when they were ordered."""
+    table, what = "gold.fct_sales", "sales whose customer or price was otherwise then:"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    expected = {row["order_id"]: row for row in map(json.loads, lines)}
+    sql = (
+        "select order_id, customer_segment_when_ordered as segment, "
+        "asking_price_when_ordered_eur_cents as price_eur_cents from this where is_sale"
+    )
+    try:
+        found = {row["order_id"]: row for row in lake.rows(sql, table)}
+    except TableUnreadable as unreadable:
+        return Comparison(table=table, what=what, expected={}, found={}, problem=str(unreadable))
+    wrong = {f"order_id {key}": 1 for key in sorted(expected) if expected[key] != found.get(key)}
     return Comparison(table=table, what=what, expected={}, found=wrong)
 
 

@@ -4,6 +4,8 @@
     `ops.stream_tables` is written by ingest alone; dbt makes it empty so that it can be read.
 -#}
 {% macro create_ops_tables() -%}
+    {%- set counts = 'rows_upserted bigint, rows_deleted bigint, rows_closed bigint, '
+        ~ 'rows_late bigint, rows_tied bigint, rows_quarantined bigint' -%}
     {%- set tables = {
         'stream_tables':
             'table_name string, stream string, kind string, created_at timestamp',
@@ -13,12 +15,16 @@
         'model_runs':
             'invocation_id string, command string, node string, resource_type string, '
             ~ 'relation string, status string, message string, rows_affected bigint, '
-            ~ 'seconds double, started_at timestamp',
+            ~ 'seconds double, started_at timestamp, ' ~ counts,
     } -%}
     {%- do adapter.create_schema(api.Relation.create(schema='ops')) -%}
     {%- for name, columns in tables.items() -%}
-        {%- if adapter.get_relation(none, 'ops', name) is none -%}
+        {%- set known = adapter.get_relation(none, 'ops', name) -%}
+        {%- if known is none -%}
             {%- do register_table('ops', name, columns) -%}
+        {%- elif name == 'model_runs' and 'rows_upserted' not in column_types(known) -%}
+            {#- Made before builds counted what they did to rows. -#}
+            {%- do run_query('alter table ops.model_runs add columns (' ~ counts ~ ')') -%}
         {%- endif -%}
     {%- endfor -%}
 {%- endmacro %}

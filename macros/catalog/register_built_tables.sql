@@ -12,6 +12,12 @@
         and node.config.file_format == 'delta' -%}
         {%- if adapter.get_relation(none, node.schema, node.alias) is none -%}
             {%- do missing.update({node.schema ~ '/' ~ node.alias: node}) -%}
+            {%- for name in [node.alias ~ '__memory', node.alias ~ '__quarantine']
+                if node.config.materialized == 'apply_changes' -%}
+                {%- do missing.update({
+                    node.schema ~ '/' ~ name: {'schema': node.schema, 'alias': name}
+                }) -%}
+            {%- endfor -%}
         {%- endif -%}
     {%- endfor -%}
     {%- if missing -%}

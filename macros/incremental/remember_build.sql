@@ -2,7 +2,7 @@
     Keep what this node read and wrote until the end of the invocation, where it is recorded,
     and tell it to the models after it.
 -#}
-{% macro remember_build(read, code, rows_affected=none) -%}
+{% macro remember_build(read, code, rows_affected=none, counts={}) -%}
     {%- set memory = build_memory() -%}
     {%- set name = this | string -%}
     {%- set marks = {} -%}
@@ -14,6 +14,7 @@
     {%- endif -%}
     {%- do memory.built.update({model.unique_id: {
         'model': name, 'marks': marks, 'code': code, 'rows_affected': rows_affected,
+        'counts': counts,
     }}) -%}
     {%- if name in memory.newest -%}{%- do memory.newest.pop(name) -%}{%- endif -%}
     {%- if marks -%}{%- do memory.marks.update({name: marks}) -%}{%- endif -%}

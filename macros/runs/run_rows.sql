@@ -8,7 +8,9 @@
         {%- set started = result.timing
             | selectattr('name', 'equalto', 'execute')
             | map(attribute='started_at') | first -%}
-        {%- set affected = built.get(result.node.unique_id, {}).get('rows_affected') -%}
+        {%- set build = built.get(result.node.unique_id, {}) -%}
+        {%- set affected = build.get('rows_affected') -%}
+        {%- set counts = build.get('counts', {}) -%}
         {%- do rows.append([
             sql_literal(invocation_id),
             sql_literal(flags.WHICH),
@@ -21,6 +23,12 @@
                 else (result.adapter_response or {}).get('rows_affected')),
             sql_literal(result.execution_time),
             'cast(' ~ sql_literal(started.isoformat() ~ 'Z' if started else none) ~ ' as timestamp)',
+            sql_literal(counts.get('upserted')),
+            sql_literal(counts.get('deleted')),
+            sql_literal(counts.get('closed')),
+            sql_literal(counts.get('late')),
+            sql_literal(counts.get('tied')),
+            sql_literal(counts.get('quarantined')),
         ]) -%}
     {%- endfor -%}
     {{- return(rows) -}}

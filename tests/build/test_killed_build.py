@@ -58,7 +58,7 @@ def dbt(lake: Path, kill_in: str | None = None) -> subprocess.CompletedProcess[s
         lines = []
         for line in process.stdout:
             lines.append(line)
-            if kill_in and f"START sql incremental model {kill_in} " in line:
+            if kill_in and f"START sql apply_changes model {kill_in} " in line:
                 await_first_file(lake / kill_in.replace(".", "/"), process)
                 # Its Java too: the merge has written, and nothing of it may go on.
                 os.killpg(process.pid, signal.SIGKILL)

@@ -20,6 +20,7 @@ LAYERS = (
     ("declarations",),
     ("shapes",),
     ("tables",),
+    ("changes",),
     ("files",),
     ("decode",),
     ("bronze",),

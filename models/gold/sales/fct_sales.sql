@@ -20,11 +20,43 @@ vehicles as (
 
 ),
 
+customer_versions as (
+
+    select * from {{ ref('customers_history') }}
+
+),
+
+vehicle_versions as (
+
+    select * from {{ ref('vehicles_history') }}
+
+),
+
+order_versions as (
+
+    select * from {{ ref('orders_history') }}
+
+),
+
+changed_customers as (
+
+    select customer_id
+    from {{ ref('customers_history') }}
+    where {{ unread(ref('customers_history')) }}
+
+),
+
 changed_vehicles as (
 
     select vehicle_id
     from {{ ref('vehicles_current') }}
     where {{ unread(ref('vehicles_current')) }}
+
+    union
+
+    select vehicle_id
+    from {{ ref('vehicles_history') }}
+    where {{ unread(ref('vehicles_history')) }}
 
 ),
 
@@ -36,10 +68,38 @@ changed_orders as (
 
     union
 
+    select order_id
+    from {{ ref('orders_history') }}
+    where {{ unread(ref('orders_history')) }}
+
+    union
+
     select orders.order_id
     from orders
     inner join changed_vehicles
         on orders.vehicle_id = changed_vehicles.vehicle_id
+
+    union
+
+    select orders.order_id
+    from orders
+    inner join changed_customers
+        on orders.customer_id = changed_customers.customer_id
+
+),
+
+ordered as (
+
+    select
+        order_versions.order_id,
+        min(order_versions.valid_from) as first_sequence
+
+    from order_versions
+
+    left semi join changed_orders
+        on order_versions.order_id = changed_orders.order_id
+
+    group by order_versions.order_id
 
 ),
 
@@ -55,10 +115,12 @@ sales as (
         orders.order_status,
         vehicles.make,
         vehicles.model,
+        customer_versions.customer_segment as customer_segment_when_ordered,
 
         ---------- numbers
         orders.amount_eur_cents,
         vehicles.price_eur_cents as asking_price_eur_cents,
+        vehicle_versions.price_eur_cents as asking_price_when_ordered_eur_cents,
 
         ---------- booleans
         orders.order_status in ('paid', 'shipped', 'delivered') and not orders.is_deleted as is_sale,
@@ -79,6 +141,21 @@ sales as (
 
     left join vehicles
         on orders.vehicle_id = vehicles.vehicle_id
+
+    left join ordered
+        on orders.order_id = ordered.order_id
+
+    left join customer_versions
+        on
+            orders.customer_id = customer_versions.customer_id
+            and ordered.first_sequence >= customer_versions.valid_from
+            and (customer_versions.valid_to is null or ordered.first_sequence < customer_versions.valid_to)
+
+    left join vehicle_versions
+        on
+            orders.vehicle_id = vehicle_versions.vehicle_id
+            and ordered.first_sequence >= vehicle_versions.valid_from
+            and (vehicle_versions.valid_to is null or ordered.first_sequence < vehicle_versions.valid_to)
 
 )
 

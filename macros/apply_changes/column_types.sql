@@ -1,0 +1,13 @@
+{#-
+    {name: type} of a table or view; empty where there is none.
+-#}
+{% macro column_types(relation) -%}
+    {%- set types = {} -%}
+    {%- if relation -%}
+        {%- for row in run_query('describe table ' ~ relation)
+            if not row[0].startswith('#') and row[0] not in types and row[0] -%}
+            {%- do types.update({row[0]: row[1]}) -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {{- return(types) -}}
+{%- endmacro %}

@@ -1,0 +1,42 @@
+{#-
+    A table that follows changes of a source, whatever their order: SCD 1 or SCD 2.
+
+    docs/reference/apply-changes.md describes the configuration, whose names are those of
+    Databricks' AUTO CDC. The SQL is in macros/changes; here is what dbt must know of it.
+-#}
+{% materialization apply_changes, adapter='spark' -%}
+    {%- set query = unread_changes(compiled_code) -%}
+    {%- set read = batches_read(query) -%}
+    {%- set code = code_fingerprint(compiled_code) -%}
+    {%- set relations = {'relations': [this.incorporate(type='table')]} -%}
+    {{ run_hooks(pre_hooks) }}
+    {%- if is_incremental() and nothing_new(read) and code == build_memory().codes.get(this | string) -%}
+        {%- call noop_statement('main', 'nothing new', 'OK', 0) -%}
+            {{ compiled_code }}
+        {%- endcall -%}
+        {{ run_hooks(post_hooks) }}
+        {{- return(relations) -}}
+    {%- endif -%}
+    {%- set plan = plan_of_build(query) -%}
+    {%- do run_statements(evolve_columns(plan)) -%}
+    {%- do run_statements(prepare_changes(plan)) -%}
+    {%- do plan.update(one_row(run_statements(survey_changes(plan)))) -%}
+    {%- do plan.update(one_row(run_statements(weigh_changes(plan)))) -%}
+    {%- do plan.update({'is_remembering': is_remembering(plan) | trim}) -%}
+    {%- if plan.quarantined -%}{%- do quarantine_changes(plan) -%}{%- endif -%}
+    {%- do run_statements(remember_changes(plan)) -%}
+    {%- if plan.target_columns -%}
+        {%- do run_statements(write_changes(plan)) -%}
+    {%- else -%}
+        {%- do make_changes_table(plan) -%}
+    {%- endif -%}
+    {%- do run_statements(remember_extract(plan)) -%}
+    {%- do run_statements(release_changes(plan)) -%}
+    {%- call noop_statement('main', change_counts(plan), 'OK', plan.upserted + plan.deleted + plan.closed) -%}
+        {{ query }}
+    {%- endcall -%}
+    {%- do remember_build(read, code, plan.upserted + plan.deleted + plan.closed, plan) -%}
+    {%- do persist_docs(this, model) -%}
+    {{ run_hooks(post_hooks) }}
+    {{- return(relations) -}}
+{%- endmaterialization %}

@@ -1,0 +1,17 @@
+{#-
+    Keep changes without key or sequence, as JSON, with the reason. Repeating it adds nothing.
+-#}
+{% macro quarantine_changes(plan) -%}
+    {%- set quarantine = sibling('quarantine', false) -%}
+    {%- if not sibling('quarantine') -%}
+        {%- do run_query(
+            'create table if not exists ' ~ quarantine ~ ' (_quarantined_at timestamp, '
+            ~ '_reason_code string, _reason string, _row string) using delta'
+        ) -%}
+        {%- do adapter.cache_added(quarantine.incorporate(type='table')) -%}
+    {%- endif -%}
+    {%- do run_query(
+        'merge into ' ~ quarantine ~ ' as old using (' ~ refused_changes(plan) ~ ') as new '
+        ~ 'on old._row = new._row when not matched then insert *'
+    ) -%}
+{%- endmacro %}

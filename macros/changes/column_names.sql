@@ -1,0 +1,8 @@
+{#-
+    Names as a list in SQL, each behind its relation: "new.`a`, new.`b`".
+-#}
+{% macro column_names(names, relation='') -%}
+    {%- for name in names -%}
+        {{ relation ~ '.' if relation }}`{{ name }}`{{ ', ' if not loop.last }}
+    {%- endfor -%}
+{%- endmacro %}

@@ -1,0 +1,10 @@
+{#-
+    Columns of a relation as one value that `<=>` compares.
+-#}
+{% macro comparable_columns(plan, names, relation) -%}
+    struct(0 as nothing
+        {%- for name in names -%}
+            , {{ comparable_value(relation ~ '.`' ~ name ~ '`', plan.columns[name]) }} as `{{ name }}`
+        {%- endfor -%}
+    )
+{%- endmacro %}

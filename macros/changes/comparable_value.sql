@@ -1,0 +1,14 @@
+{#-
+    A value in a form that Spark compares and hashes: maps and variants as their JSON.
+-#}
+{% macro comparable_value(value, type) -%}
+    {%- if 'map<' in type or 'variant' in type -%}
+        to_json(struct({{ value }} as value))
+    {%- elif type in ('tinyint', 'smallint', 'int') -%}
+        cast({{ value }} as bigint)
+    {%- elif type == 'float' -%}
+        cast({{ value }} as double)
+    {%- else -%}
+        {{ value }}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,21 @@
+{#-
+    What an SCD 1 table cannot show: which keys were deleted, when all of it was emptied, and,
+    where the table does not show the order of changes, the place of each row in it.
+-#}
+{% macro deletes_to_remember(plan, newest) -%}
+    select {{ column_names(plan.key_columns, 'new') }}, new.__position, new.__deleted
+    from {{ newest }} as new
+    {%- if not plan.is_hidden %}
+    where new.__deleted
+    {%- endif -%}
+    {%- if plan.truncates %}
+    union all
+    select
+        {%- for name in plan.key_columns %}
+        cast(null as {{ plan.columns[name] }}),
+        {%- endfor %}
+        max(__emptied),
+        true
+    from ({{ truncating_changes(plan) }})
+    {%- endif %}
+{%- endmacro %}

@@ -1,0 +1,55 @@
+{#-
+    One event for each key and sequence: the one that wins its ties.
+
+    Where the memory has an event of that sequence, it tells more than the version: the version
+    shows what came later in columns that are not tracked, or what the event left as it was.
+-#}
+{% macro distinct_events(plan, changes) -%}
+    {%- set event -%}
+        struct({{ column_names(plan.others, 'event') }}{{ ', ' if plan.others -}}
+            event.__position, event.__deleted, event.__unset)
+    {%- endset -%}
+    select
+        {{ column_names(plan.key_columns, 'chosen') }},
+        chosen.__event.*,
+        {{ sequence_of(plan, 'chosen.__event.__position') }} as __sequence,
+        chosen.__version,
+        chosen.__remembered,
+        chosen.__is_known,
+        chosen.__new,
+        chosen.__tied,
+        chosen.__newest_batch
+    from (
+        select
+            {{ column_names(plan.key_columns, 'event') }},
+            {%- if plan.target_columns %}
+            coalesce(
+                if(max(event.__origin = 'memory'), max_by({{ event }}, event.__position)
+                    filter (where event.__origin <> 'version'), null),
+                max_by({{ event }}, event.__position)
+            ) as __event,
+            {%- else %}
+            max_by({{ event }}, event.__position) as __event,
+            {%- endif %}
+            any_value(event.__version, true) as __version,
+            max(event.__position) filter (where event.__origin = 'memory') as __remembered,
+            max(event.__origin <> 'new') as __is_known,
+            count_if(event.__origin = 'new') as __new,
+            if(count_if(event.__origin = 'new') = 0, 0, if(
+                max(event.__origin = 'memory'),
+                size(collect_set(event.__position) filter (where event.__origin <> 'version')),
+                size(collect_set(event.__position))
+            ) - 1) as __tied,
+            {{ 'max(event._batch_id) filter (where event.__origin = \'new\')'
+                if '_batch_id' in plan.columns else 'null' }} as __newest_batch
+        from (
+            select *, 'new' as __origin, null as __version from {{ changes }}
+            {%- if plan.target_columns %}
+            union all
+            {{ known_events(plan, changes) }}
+            {%- endif %}
+        ) as event
+        group by {{ column_names(plan.key_columns, 'event') }}
+            {%- for _ in plan.sequence_by -%} , event.__position.s{{ loop.index }} {%- endfor %}
+    ) as chosen
+{%- endmacro %}

@@ -1,0 +1,42 @@
+{#-
+    What the newest change of each key does to an SCD 1 table: upsert, delete, late or none.
+
+    A change that is there already does nothing; one that the memory has but the table lacks,
+    because a build was killed between the two, is done now.
+-#}
+{% macro effects_on_rows(plan, newest) -%}
+    {%- set is_there = 'old.`' ~ plan.key_columns[0] ~ '` is not null' -%}
+    {%- set known = ['null', 'null'] -%}
+    {%- if plan.has_memory -%}{%- do known.append('memory.__position') -%}{%- endif -%}
+    {%- if plan.apply_as_truncates -%}{%- do known.append('(' ~ truncation(plan) ~ ')') -%}{%- endif -%}
+    {%- if not plan.is_hidden -%}
+        {%- do known.append('if(' ~ is_there ~ ', ' ~ table_position(plan, 'old') ~ ', null)') -%}
+    {%- endif -%}
+    select
+        __tied + if(__position <> __known
+            and {{ sequence_of(plan, '__position') }} = {{ sequence_of(plan, '__known') }}, 1, 0) as __tied,
+        case
+            when __position < __known then 'late'
+            {%- if not plan.keep_deleted %}
+            when __deleted then if(__is_there, 'delete', 'none')
+            {%- endif %}
+            when not __is_there or __is_newer then if(__deleted, 'delete', 'upsert')
+            else 'none'
+        end as __effect
+    from (
+        select
+            new.__position,
+            new.__tied,
+            new.__deleted,
+            {{ is_there }} as __is_there,
+            {{ is_newer(plan) }} as __is_newer,
+            greatest({{ known | join(', ') }}) as __known
+        from {{ newest }} as new
+        left join {{ plan.target }} as old
+            on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ plan.bounds }}
+        {%- if plan.has_memory %}
+        left join {{ plan.memory }} as memory
+            on {{ equal_columns(plan.key_columns, 'new', 'memory') }}
+        {%- endif %}
+    )
+{%- endmacro %}

@@ -1,0 +1,15 @@
+{#-
+    Events of a timeline that the memory lacks, or has as a tie decided them before.
+-#}
+{% macro events_to_remember(plan, timeline) -%}
+    select
+        {{ column_names(plan.key_columns, 'event') }},
+        {%- for name in plan.others %}
+        event.`{{ '__own ' if name in plan.partial }}{{ name }}` as `{{ name }}`,
+        {%- endfor %}
+        event.__position,
+        event.__deleted,
+        event.__unset
+    from {{ timeline }} as event
+    where if(event.__remembered is null, event.__recalled, event.__remembered <> event.__position)
+{%- endmacro %}

@@ -1,0 +1,38 @@
+{#-
+    The statements that let a table, and its memory, hold what the input brings: new columns,
+    and wider types. None where they do already.
+-#}
+{% macro evolve_columns(plan) -%}
+    {%- set tables = {plan.target: plan.columns} -%}
+    {%- if plan.has_memory -%}
+        {%- set remembered = {} -%}
+        {%- for name, type in plan.columns.items()
+            if name in plan.key_columns or plan.scd_type == 2 or plan.partial -%}
+            {%- do remembered.update({name: type}) -%}
+        {%- endfor -%}
+        {%- do tables.update({plan.memory: remembered}) -%}
+    {%- endif -%}
+    {%- for table, columns in tables.items() if plan.target_columns -%}
+        {%- set added = [] -%}
+        {%- set widened = [] -%}
+        {%- for name, type in columns.items() -%}
+            {%- if name not in plan.target_columns -%}
+                {%- do added.append('`' ~ name ~ '` ' ~ type) -%}
+            {%- elif plan.target_columns[name] != type -%}
+                {%- do widened.append({'name': name, 'type': type}) -%}
+            {%- endif -%}
+        {%- endfor -%}
+        {%- if added %}
+    alter table {{ table }} add columns ({{ added | join(', ') }})
+    {{ next_statement() }}
+        {%- endif -%}
+        {%- if widened %}
+    alter table {{ table }} set tblproperties ('delta.enableTypeWidening' = 'true')
+    {{ next_statement() }}
+        {%- endif -%}
+        {%- for column in widened %}
+    alter table {{ table }} alter column `{{ column.name }}` type {{ column.type }}
+    {{ next_statement() }}
+        {%- endfor -%}
+    {%- endfor -%}
+{%- endmacro %}

@@ -1,0 +1,29 @@
+{#-
+    Events with the row that each of them leaves: a column that an event says nothing about
+    has the value that was set before, since the last delete.
+-#}
+{% macro folded_events(plan, events) -%}
+    {%- set life -%}
+        over (
+            partition by {{ column_names(plan.key_columns, 'event') }}, event.__life
+            order by event.__sequence
+        )
+    {%- endset -%}
+    select
+        event.* {{ 'except (' ~ column_names(plan.partial) ~ ')' if plan.partial }}
+        {%- for name in plan.partial %},
+        event.`{{ name }}` as `__own {{ name }}`,
+        last_value(
+            if(event.__deleted or not {{ is_set(plan, 'event', name) }}, null, struct(event.`{{ name }}` as value)),
+            true
+        ) {{ life }}.value as `{{ name }}`
+        {%- endfor %}
+    from (
+        select
+            event.*,
+            count_if(event.__deleted) over (
+                partition by {{ column_names(plan.key_columns, 'event') }} order by event.__sequence
+            ) as __life
+        from ({{ events }}) as event
+    ) as event
+{%- endmacro %}

@@ -1,0 +1,16 @@
+{#-
+    The least or greatest value of a column, written as a literal; null where that is too long.
+-#}
+{% macro literal_of(aggregate, name, type) -%}
+    {%- set value = aggregate ~ '(`' ~ name ~ '`)' -%}
+    {%- if type == 'string' -%}
+        if(
+            length({{ value }}) > 200, null,
+            concat('\'', replace(replace(replace({{ value }}, '\\', '\\\\'), '\'', '\\\''), '$', '\\$'), '\'')
+        )
+    {%- elif type in ('date', 'timestamp') -%}
+        concat('{{ type }}\'', cast({{ value }} as string), '\'')
+    {%- else -%}
+        cast({{ value }} as string) || '{{ 'L' if type == 'bigint' }}'
+    {%- endif -%}
+{%- endmacro %}

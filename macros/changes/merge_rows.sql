@@ -1,0 +1,26 @@
+{#-
+    Bring an SCD 1 table up to date in one merge.
+
+    `rows` is the newest change of each key, where the memory does not know better; or rows
+    that are known to differ (`is_settled`).
+-#}
+{% macro merge_rows(plan, rows, is_settled=false) -%}
+    {%- set newer = '' if is_settled else ' and ' ~ is_newer(plan) -%}
+    {%- set written = plan.columns | list + (['is_deleted'] if plan.keep_deleted else []) -%}
+    merge into {{ plan.target }} as old
+    using ({{ rows }}) as new
+    on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ plan.bounds }}
+    {%- if not plan.keep_deleted %}
+    when matched and new.__deleted {{- '' if plan.is_hidden else newer }} then delete
+    {%- endif %}
+    when matched {{- newer }} then update set
+        {%- for name in plan.others %}
+        `{{ name }}` = new.`{{ name }}`{{ ', ' if not loop.last }}
+        {%- endfor -%}
+        {{ ', is_deleted = new.__deleted' if plan.keep_deleted }}
+    when not matched {{- '' if plan.keep_deleted else ' and not new.__deleted' }} then insert (
+        {{ column_names(written) }}
+    ) values (
+        {{ column_names(plan.columns, 'new') }}{{ ', new.__deleted' if plan.keep_deleted }}
+    )
+{%- endmacro %}

@@ -1,0 +1,6 @@
+{#-
+    Stands between the statements of a text; whoever runs them splits it here.
+-#}
+{% macro next_statement() %}
+-- next statement
+{% endmacro %}

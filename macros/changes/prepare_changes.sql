@@ -1,0 +1,24 @@
+{#-
+    Read the input once: what counts of it, as a view that is kept until the end.
+
+    Kept on disk, so that a full refresh needs no more memory than any other.
+-#}
+{% macro prepare_changes(plan) -%}
+    {%- if plan.snapshot_by %}
+    create or replace temporary view {{ plan.input }} as
+    {{ changes_of_extracts(plan) }}
+    {{ next_statement() }}
+    cache lazy table {{ plan.input }} options ('storageLevel' = 'DISK_ONLY')
+    {{ next_statement() }}
+    {%- endif %}
+    create or replace temporary view {{ plan.view }}__changes as
+    {%- if plan.scd_type == 2 %}
+    {{ read_changes(plan) }}
+    {%- elif plan.partial %}
+    {{ column_states(plan, read_changes(plan)) }}
+    {%- else %}
+    {{ newest_changes(plan, read_changes(plan)) }}
+    {%- endif %}
+    {{ next_statement() }}
+    cache lazy table {{ plan.view }}__changes options ('storageLevel' = 'DISK_ONLY')
+{%- endmacro %}

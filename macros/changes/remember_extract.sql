@@ -1,0 +1,29 @@
+{#-
+    The statements that remember how far extracts were applied; after the table is written,
+    because a build that is killed before compares the same extracts again.
+-#}
+{% macro remember_extract(plan) -%}
+    {%- if plan.snapshot_by -%}
+        {%- if not plan.has_memory and not plan.is_remembering -%}
+    {{ create_memory(plan) }}
+    {{ next_statement() }}
+        {%- endif %}
+    merge into {{ plan.memory }} as old
+    using (
+        select
+            {%- for name in plan.key_columns %}
+            cast(null as {{ plan.columns[name] }}) as `{{ name }}`,
+            {%- endfor %}
+            named_struct('s1', newest, 'rank', {{ plan.delete_rank }}, 'content', 0L) as __position
+        from (
+            select max(cast(`{{ plan.snapshot_by }}` as {{ plan.read_columns[plan.snapshot_by] }})) as newest
+            from {{ plan.extracts }}
+        )
+        where newest is not null
+    ) as new
+    on {{ equal_columns(plan.key_columns, 'new', 'old', '<=>') }}
+    when matched and new.__position > old.__position then update set __position = new.__position
+    when not matched then insert (__position, __deleted, __remembered_at)
+    values (new.__position, true, current_timestamp())
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,30 @@
+{#-
+    What the input holds, in one row; `bounds` limits where in the table its keys can be.
+
+    The bounds are literals, because Delta passes over files by literals only.
+-#}
+{% macro survey_changes(plan) -%}
+    select
+        count(*) as changes,
+        (select count(*) from {{ plan.input }} where {{ unusable_changes(plan) }}) as quarantined,
+        {%- if plan.apply_as_truncates %}
+        (
+            select count(*) from {{ plan.input }}
+            where {{ plan.apply_as_truncates }} and not ({{ unusable_changes(plan) }})
+        ) as truncates,
+        {%- else %}
+        0 as truncates,
+        {%- endif %}
+        {{ ('count_if(__deleted_position is not null)' if plan.partial else 'count_if(__deleted)')
+            if plan.scd_type == 1 else '0' }} as deletes,
+        concat_ws(
+            ' and ',
+            {%- for name in plan.key_columns if plan.columns[name] in
+                ('tinyint', 'smallint', 'int', 'bigint', 'date', 'timestamp', 'string') %}
+            'old.`{{ name }}` between ' || {{ literal_of('min', name, plan.columns[name]) }}
+            || ' and ' || {{ literal_of('max', name, plan.columns[name]) }},
+            {%- endfor %}
+            'true'
+        ) as bounds
+    from {{ plan.view }}__changes
+{%- endmacro %}

@@ -1,0 +1,17 @@
+{#-
+    Positions of the changes of the input that empty the table.
+-#}
+{% macro truncating_changes(plan) -%}
+    select
+        named_struct(
+            {%- for name in plan.sequence_by %}
+            's{{ loop.index }}', cast(`{{ name }}` as {{ plan.read_columns[name] }}),
+            {%- endfor %}
+            {%- for name in plan.source_position %}
+            'p{{ loop.index }}', cast(`{{ name }}` as {{ plan.read_columns[name] }}),
+            {%- endfor %}
+            'rank', {{ plan.delete_rank }}, 'content', 0L
+        ) as __emptied
+    from {{ plan.input }}
+    where {{ plan.apply_as_truncates }} and not ({{ unusable_changes(plan) }})
+{%- endmacro %}

@@ -1,0 +1,21 @@
+{#-
+    The position of the newest change that empties the table, as a query of one value.
+
+    The memory keeps it in a row without keys; `plan.truncates` counts those of the input.
+-#}
+{% macro truncation(plan) -%}
+    select max(__emptied) as __emptied
+    from (
+        select cast(null as {{ position_type(plan) }}) as __emptied
+        {%- if plan.has_memory %}
+        union all
+        select {{ '__deleted_position' if plan.partial else '__position' }}
+        from {{ plan.memory }}
+        where isnull(`{{ plan.key_columns | join('`) and isnull(`') }}`)
+        {%- endif %}
+        {%- if plan.truncates %}
+        union all
+        {{ truncating_changes(plan) }}
+        {%- endif %}
+    )
+{%- endmacro %}

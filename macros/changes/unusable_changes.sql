@@ -1,0 +1,11 @@
+{#-
+    The condition of changes that belong to no row or to no time.
+
+    What empties the table needs no key.
+-#}
+{% macro unusable_changes(plan) -%}
+    {%- for name in plan.sequence_by -%} `{{ name }}` is null{{ ' or ' if not loop.last }} {%- endfor -%}
+    {{ ' or ' }}
+    {%- if plan.apply_as_truncates -%} not coalesce({{ plan.apply_as_truncates }}, false) and {% endif -%}
+    ({%- for name in plan.key_columns -%} `{{ name }}` is null{{ ' or ' if not loop.last }} {%- endfor -%})
+{%- endmacro %}

@@ -1,0 +1,52 @@
+{#-
+    Find out what the changes do before anything is written: statements, of which the last
+    gives one row of counts.
+-#}
+{% macro weigh_changes(plan) -%}
+    {%- if plan.scd_type == 2 -%}
+    create or replace temporary view {{ plan.view }}__timeline as
+    {{ timeline(plan, plan.view ~ '__changes') }}
+    {{ next_statement() }}
+    cache lazy table {{ plan.view }}__timeline options ('storageLevel' = 'DISK_ONLY')
+    {{ next_statement() }}
+    select
+        versions.*,
+        coalesce(events.late, 0) as late,
+        coalesce(events.tied, 0) as tied,
+        coalesce(events.remembered, 0) as remembered
+    from (
+        select
+            count_if(__effect in ('insert', 'update')) as upserted,
+            count_if(__effect = 'delete') as deleted,
+            count_if(__effect = 'close') as closed
+        from ({{ changed_versions(plan, plan.view ~ '__timeline') }})
+    ) as versions
+    cross join (
+        select
+            sum(if(not __is_known and __sequence < __known_until, __new, 0)) as late,
+            sum(__tied) as tied,
+            count_if(if(__remembered is null, __recalled, __remembered <> __position)) as remembered
+        from {{ plan.view }}__timeline
+    ) as events
+    {%- else -%}
+    select
+        count_if(__effect = 'upsert') as upserted,
+        count_if(__effect = 'delete') as deleted,
+        0 as closed,
+        count_if(__effect = 'late') as late,
+        coalesce(sum(__tied), 0) as tied,
+        0 as remembered
+    from (
+        {%- if not plan.target_columns %}
+        select if(not __deleted, 'upsert', 'none') as __effect, __tied
+        from ({{ rows_of_states(plan, 'select * from ' ~ plan.view ~ '__changes') if plan.partial
+            else changes_to_merge(plan, plan.view ~ '__changes') }})
+        {%- elif plan.partial %}
+        select if(__is_late and __effect = 'none', 'late', __effect) as __effect, __tied
+        from ({{ changed_rows(plan, plan.view ~ '__changes') }})
+        {%- else %}
+        {{ effects_on_rows(plan, plan.view ~ '__changes') }}
+        {%- endif %}
+    )
+    {%- endif -%}
+{%- endmacro %}
