@@ -2,48 +2,54 @@
     Full extracts as changes: each is compared with the one before it, the first with the
     table. What is new or different is an upsert, what is gone a delete (`__gone`).
 
-    An extract that is not newer than the newest applied one is passed over.
+    An extract that is not newer than the newest applied one is passed over. Statements, each
+    of which makes a view: Spark does not see that it has kept a query with nested CTEs.
 -#}
 {% macro changes_of_extracts(plan) -%}
     {%- set extract = '`' ~ plan.snapshot_by ~ '`' -%}
     {%- set compared = comparable_columns(plan, plan.data, 'one_row') -%}
     {%- set carried = plan.read_columns | reject('in', plan.key_columns + [plan.snapshot_by]) | list -%}
-    with extracts as (
-        select
-            {%- for name, type in plan.read_columns.items() %}
-            {% if name in plan.input_columns -%} cast(`{{ name }}` as {{ type }})
-            {%- else -%} cast(null as {{ type }}) {%- endif %} as `{{ name }}`{{ ',' if not loop.last }}
-            {%- endfor %}
-        from {{ plan.extracts }}
-        {%- if plan.has_memory %}
-        where {{ extract }} > ({{ newest_extract(plan) }})
-            or ({{ newest_extract(plan) }}) is null
-            or {{ extract }} is null
-        {%- endif %}
-    ),
-    steps as (
-        select extract, lead(extract) over (order by extract) as next_extract
-        from (select distinct {{ extract }} as extract from extracts where {{ extract }} is not null)
-    ),
-    before as (
-        select
-            {{ column_names(plan.key_columns, 'one_row') }},
-            steps.next_extract as extract,
-            {{ compared }} as content
-        from extracts as one_row
-        inner join steps on one_row.{{ extract }} = steps.extract
-        where steps.next_extract is not null
-        {%- if plan.target_columns %}
-        union all
-        select
-            {{ column_names(plan.key_columns, 'one_row') }},
-            (select min(extract) from steps),
-            {{ compared }}
-        from {{ plan.target }} as one_row
-        where {{ '`' ~ plan.end_column ~ '` is null' if plan.scd_type == 2
-            else 'not is_deleted' if plan.keep_deleted else 'true' }}
-        {%- endif %}
+    create or replace temporary view {{ plan.view }}__new_extracts as
+    select
+        {%- for name, type in plan.read_columns.items() %}
+        {% if name in plan.input_columns -%} cast(`{{ name }}` as {{ type }})
+        {%- else -%} cast(null as {{ type }}) {%- endif %} as `{{ name }}`{{ ',' if not loop.last }}
+        {%- endfor %}
+    from {{ plan.extracts }}
+    {%- if plan.has_memory %}
+    where {{ extract }} > ({{ newest_extract(plan) }})
+        or ({{ newest_extract(plan) }}) is null
+        or {{ extract }} is null
+    {%- endif %}
+    {{ next_statement() }}
+    create or replace temporary view {{ plan.view }}__steps as
+    select extract, lead(extract) over (order by extract) as next_extract
+    from (
+        select distinct {{ extract }} as extract
+        from {{ plan.view }}__new_extracts
+        where {{ extract }} is not null
     )
+    {{ next_statement() }}
+    create or replace temporary view {{ plan.view }}__before as
+    select
+        {{ column_names(plan.key_columns, 'one_row') }},
+        steps.next_extract as extract,
+        {{ compared }} as content
+    from {{ plan.view }}__new_extracts as one_row
+    inner join {{ plan.view }}__steps as steps on one_row.{{ extract }} = steps.extract
+    where steps.next_extract is not null
+    {%- if plan.target_columns %}
+    union all
+    select
+        {{ column_names(plan.key_columns, 'one_row') }},
+        (select min(extract) from {{ plan.view }}__steps),
+        {{ compared }}
+    from {{ plan.target }} as one_row
+    where {{ '`' ~ plan.end_column ~ '` is null' if plan.scd_type == 2
+        else 'not is_deleted' if plan.keep_deleted else 'true' }}
+    {%- endif %}
+    {{ next_statement() }}
+    create or replace temporary view {{ plan.input }} as
     select
         {%- for name in plan.key_columns %}
         coalesce(one_row.`{{ name }}`, before.`{{ name }}`) as `{{ name }}`,
@@ -53,8 +59,8 @@
         one_row.`{{ name }}`,
         {%- endfor %}
         before.extract is not null and one_row.{{ extract }} is null as __gone
-    from extracts as one_row
-    full outer join before
+    from {{ plan.view }}__new_extracts as one_row
+    full outer join {{ plan.view }}__before as before
         on {{ equal_columns(plan.key_columns, 'one_row', 'before') }}
         and one_row.{{ extract }} = before.extract
     where (one_row.{{ extract }} is not null or before.extract is not null

@@ -5,7 +5,6 @@
 -#}
 {% macro prepare_changes(plan) -%}
     {%- if plan.snapshot_by %}
-    create or replace temporary view {{ plan.input }} as
     {{ changes_of_extracts(plan) }}
     {{ next_statement() }}
     cache lazy table {{ plan.input }} options ('storageLevel' = 'DISK_ONLY')

@@ -3,8 +3,10 @@
 -#}
 {% macro release_changes(plan) -%}
     {%- if plan.snapshot_by -%}
-    drop view if exists {{ plan.input }}
+        {%- for view in (plan.input, plan.view ~ '__before', plan.view ~ '__steps', plan.view ~ '__new_extracts') -%}
+    drop view if exists {{ view }}
     {{ next_statement() }}
+        {%- endfor -%}
     {%- endif -%}
     {%- if plan.scd_type == 2 -%}
     drop view if exists {{ plan.view }}__timeline
