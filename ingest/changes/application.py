@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING, Any
 
 from ingest.changes.plan import Rules
 from ingest.changes.rendering import rendered, statements
 from ingest.errors import InputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +44,13 @@ class ChangeApplication:
         target: Target,
         rules: Rules,
         before_statement: Callable[[str], None] = lambda _: None,
+        on_refused: Callable[[DataFrame], None] = lambda _: None,
     ) -> None:
         self._spark = spark
         self._target = target
         self._rules = rules
         self._before_statement = before_statement
+        self._on_refused = on_refused
 
     def __call__(self, view: str) -> Outcome:
         """Apply the changes that a temporary view holds."""
@@ -60,6 +63,8 @@ class ChangeApplication:
             for statement in before:
                 self._execute(statement)
             plan.update(self._row(last))
+            if plan["quarantined"]:
+                self._on_refused(self._spark.sql(rendered("refused_changes", plan)))
             plan["is_remembering"] = bool(rendered("is_remembering", plan))
             self._run("remember_changes", plan)
             self._write(plan)

@@ -60,7 +60,7 @@ def _shared_tables(streams: Sequence[Stream]) -> list[tuple[str, str]]:
     owner: dict[str, Stream] = {}
     problems = []
     for stream in streams:
-        for table in (stream.table, stream.quarantine_table):
+        for table in stream.tables:
             if table in owner:
                 problems.append(
                     (

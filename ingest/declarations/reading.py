@@ -128,6 +128,8 @@ def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             "meta.ingest.sequence_by",
             "must be given with apply_as_deletes: deletes need an order",
         )
+    if declared.get("keep_current"):
+        yield from _current_problems(declared)
     cloudevents = declared.get("envelope") == "cloudevents"
     if declared.get("deduplicate_within") and not (
         cloudevents or declared.get("event_id") or declared.get("key")
@@ -135,6 +137,15 @@ def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "meta.ingest.event_id", "must be given with deduplicate_within"
     if isinstance(size := declared.get("max_bytes_per_trigger"), str) and not _SIZE.match(size):
         yield "meta.ingest.max_bytes_per_trigger", f"{size!r} is not a size such as 512mb"
+
+
+def _current_problems(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key in ("key", "sequence_by"):
+        if not declared.get(key):
+            yield f"meta.ingest.{key}", "must be given with keep_current"
+        for path in declared.get(key, ()):
+            if len(split_path(path)) > 1:
+                yield f"meta.ingest.{key}", f"{path}: keep_current takes columns, not paths in them"
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -163,6 +174,7 @@ def _stream(
             infer_column_types=declared.get("infer_column_types", True),
             max_columns=declared.get("max_columns", Evolution().max_columns),
         ),
+        keep_current=declared.get("keep_current", False),
     )
 
 

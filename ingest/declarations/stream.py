@@ -131,8 +131,20 @@ class Stream:
     columns: tuple[ColumnHint, ...] = ()
     identity: Identity = field(default_factory=Identity)
     evolution: Evolution = field(default_factory=Evolution)
+    keep_current: bool = False
 
     @property
     def quarantine_table(self) -> str:
         """Name of the table of records that broke their promise."""
         return f"{self.table}__quarantine"
+
+    @property
+    def current_table(self) -> str:
+        """Name of the table of living keys, which the stream keeps where it is declared so."""
+        return f"{self.table}__current"
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of all tables that the stream writes."""
+        current = (self.current_table,) if self.keep_current else ()
+        return (self.table, self.quarantine_table, *current)

@@ -42,6 +42,8 @@ class Totals:
     quarantined: int = 0
     last_batch_at: str | None = None
     newest_batch_id: int = -1
+    # The newest batch that the table of living keys holds.
+    current_batch_id: int = -1
 
     def after(self, landed: Landed, at: datetime) -> Totals:
         """These totals with one batch more; a repeated batch counts once."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest import settings
+from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
 from ingest.bronze.maintenance import compacted
 from ingest.declarations.stream import CleanSource, Stream
@@ -74,6 +75,9 @@ class StreamQuery:
             first_batch_id=identity.first_batch_id,
             clock=clock,
         )
+        self._current = CurrentTable(
+            spark=spark, lake=lake, stream=stream, application=identity.application
+        )
         # Wrong hints are refused before anything runs.
         schema.load(_ALL_BATCHES)
         self._queue = FileQueue(spark, lake.queue(stream.table))
@@ -95,6 +99,8 @@ class StreamQuery:
 
     def start(self, trigger: Trigger) -> None:
         """Start the query."""
+        # An earlier process may have landed what it did not live to apply.
+        self._follow()
         writer = (
             self._queue.stream()
             .writeStream.queryName(self.stream.name)
@@ -139,6 +145,12 @@ class StreamQuery:
         self._query.stop()
         self.wait()
 
+    def compact(self) -> None:
+        """Keep the files of the stream's tables few."""
+        compacted(self._spark, self._landing.path)
+        if self.stream.keep_current and self._lake.is_table(self._current.path):
+            compacted(self._spark, self._current.path)
+
     def clean_source(self) -> None:
         """Move or delete the files of committed batches, as declared."""
         source = self.stream.files
@@ -180,6 +192,7 @@ class StreamQuery:
         now = self._clock()
         self._totals = self._totals.after(landed, now)
         save_totals(self._lake, self._totals)
+        self._follow()
         self._progress.add(self.stream.name, landed, time.monotonic() - began, now)
         log.info(
             "%s: batch %d: %d files, %d landed, %d quarantined, %.1f s",
@@ -191,7 +204,13 @@ class StreamQuery:
             time.monotonic() - began,
         )
         if batch % _COMPACT_EVERY == _COMPACT_EVERY - 1:
-            compacted(self._spark, self._landing.path)
+            self.compact()
+
+    def _follow(self) -> None:
+        """Bring the table of living keys up to date, where the stream keeps one."""
+        if self.stream.keep_current:
+            applied = self._current.follow(self._totals.current_batch_id)
+            self._save(current_batch_id=applied)
 
     def _save(self, **changes: object) -> None:
         self._totals = replace(self._totals, **changes)  # type: ignore[arg-type]

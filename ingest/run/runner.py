@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ingest.bronze.maintenance import compacted
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError
 from ingest.files.listing import check_folder
@@ -52,7 +51,7 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
             query.wait()
             query.clean_source()
             if query.error is None and not stopping.is_set():
-                compacted(spark, lake.bronze(query.stream.table))
+                query.compact()
         progress.write()
         return errors + [query.error for query in queries if query.error]
 

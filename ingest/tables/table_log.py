@@ -37,8 +37,13 @@ def newest_batch(path: str) -> int:
 
 def has_appended(path: str, *, application: str, version: int) -> bool:
     """Whether `append_once` has made this commit, be it one of no rows."""
+    return last_version(path, application) >= version
+
+
+def last_version(path: str, application: str) -> int:
+    """The newest version that an application has written; -1 where it has written none."""
     last = DeltaTable(path).transaction_version(application)
-    return last is not None and last >= version
+    return -1 if last is None else int(last)
 
 
 def counted(path: str, batch_id: int) -> BatchCounts | None:

@@ -119,7 +119,7 @@ def test_every_error_code_is_documented_under_its_exit_code() -> None:
 
 def test_every_reason_for_quarantine_is_documented() -> None:
     found: set[str] = set()
-    for path in (ROOT / "ingest").rglob("*.py"):
+    for path in [*(ROOT / "ingest").rglob("*.py"), *(ROOT / "macros/changes").glob("*.sql")]:
         found |= set(
             re.findall(
                 r"""["']((?:MALFORMED|TOO|INVALID|NOT_AN|DUPLICATE|NULL|FILE)_[A-Z0-9]+)["']""",

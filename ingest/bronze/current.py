@@ -1,0 +1,141 @@
+"""A stream's own table of the living keys of its changes: `bronze.<stream>__current`.
+
+It follows bronze after each batch, with the SQL of `apply_changes`. Changes that were applied
+may be applied again, so a process that dies in between costs nothing but the repetition.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from ingest.changes.application import ChangeApplication, Outcome, Target
+from ingest.changes.plan import Rules
+from ingest.declarations.stream import Envelope, Stream
+from ingest.lake import Lake
+from ingest.shapes.conversion import quoted, text_literal
+from ingest.tables import columns, delta, table_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+log = logging.getLogger(__name__)
+
+# What stands before every change: DMS gives no sequence to the rows of a full load.
+_BEFORE_ALL: dict[T.DataType, str] = {
+    T.StringType(): "''",
+    T.LongType(): str(-(2**63)),
+    T.DateType(): "date'0001-01-01'",
+    T.TimestampType(): "timestamp'0001-01-01 00:00:00'",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurrentTable:
+    """Follows the bronze table of one stream; `application` is that of its landing."""
+
+    spark: SparkSession
+    lake: Lake
+    stream: Stream
+    application: str
+
+    @property
+    def path(self) -> str:
+        """Folder of the table."""
+        return self.lake.bronze(self.stream.current_table)
+
+    def follow(self, applied: int) -> int:
+        """Apply what bronze holds past the batch `applied`; the newest batch then applied.
+
+        Everything, where there is no such table yet.
+        """
+        newest = table_log.newest_batch(self.lake.bronze(self.stream.table))
+        is_new = not self.lake.is_table(self.path)
+        since = -1 if is_new else applied
+        if newest <= since:
+            return newest
+        view = f"{self.stream.table}__arrived"
+        self._arrived(since).createOrReplaceTempView(view)
+        outcome = self._application()(view)
+        self._say(outcome)
+        if is_new:
+            table = (self.stream.current_table, self.stream.name, "current")
+            delta.register(self.spark, self.lake, [table])
+        return newest
+
+    def _arrived(self, since: int) -> DataFrame:
+        bronze = self.spark.read.format("delta").load(self.lake.bronze(self.stream.table))
+        rows = bronze.where(F.col("_batch_id") > since)
+        if self.stream.envelope is not Envelope.DMS:
+            return rows
+        for (name,) in self.stream.identity.sequence_by:
+            least = _BEFORE_ALL.get(rows.schema[name].dataType)
+            if least:
+                column = quoted(name)
+                first = f"if({column} is null and Op is null, {least}, {column})"
+                rows = rows.withColumn(name, F.expr(first))
+        return rows
+
+    def _application(self) -> ChangeApplication:
+        identity = self.stream.identity
+        rules = Rules(
+            keys=tuple(name for (name,) in identity.key),
+            sequence_by=tuple(name for (name,) in identity.sequence_by),
+            apply_as_deletes=identity.apply_as_deletes or "",
+        )
+        target = Target(
+            table=f"delta.`{self.path}`",
+            memory=f"delta.`{self.path}__memory`",
+            view=f"{self.stream.table}__current",
+        )
+        return ChangeApplication(self.spark, target, rules, on_refused=self._quarantine)
+
+    def _quarantine(self, refused: DataFrame) -> None:
+        """Keep changes without a sequence; landing has refused those without a key."""
+        path = self.lake.bronze(self.stream.quarantine_table)
+        application = f"{self.application}/current"
+        kept = table_log.last_version(path, application)
+        origin = F.from_json("_row", "_batch_id long, _source string, _ingested_at timestamp")
+        rows = refused.withColumn("_origin", origin).selectExpr("*", "_origin.*")
+        rows = rows.where(F.col("_batch_id") > kept)
+        newest = rows.agg(F.max("_batch_id")).first()
+        if newest is None or newest[0] is None:
+            return
+        sequence = ", ".join(name for (name,) in self.stream.identity.sequence_by)
+        values = {
+            "_ingested_at": "_ingested_at",
+            "_batch_id": "_batch_id",
+            "_source": "_source",
+            "_raw": "cast(_row as binary)",
+            "_reason_code": "_reason_code",
+            "_reason": "_reason",
+            "_rule": text_literal(f"sequence_by: {sequence}"),
+            "_code_version": text_literal(delta.code_version()),
+        }
+        delta.append_once(
+            rows.selectExpr(
+                *(
+                    f"cast({values.get(one.name, 'null')} as {one.dataType.simpleString()})"
+                    f" as {one.name}"
+                    for one in columns.QUARANTINE.fields
+                )
+            ),
+            path,
+            application=application,
+            version=newest[0],
+        )
+
+    def _say(self, outcome: Outcome) -> None:
+        log.info(
+            "%s: current: %d upserted, %d deleted, %d late, %d tied, %d quarantined",
+            self.stream.name,
+            outcome.upserted,
+            outcome.deleted,
+            outcome.late,
+            outcome.tied,
+            outcome.quarantined,
+        )
