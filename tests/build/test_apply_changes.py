@@ -71,8 +71,9 @@ def test_a_type_that_does_not_fit_fails_that_model_alone(lake: Lake) -> None:
     lake.land("shop__orders", [order(1, 1)])
     lake.build("+orders_current", "+orders_history")
     lake.spark.sql(
-        "create or replace table silver.orders_current as select * except (order_status), "
-        "date'2026-01-01' as order_status from silver.orders_current"
+        "create or replace table silver.orders_current using delta as "
+        "select * except (order_status), date'2026-01-01' as order_status "
+        "from silver.orders_current"
     )
     lake.land("shop__orders", [order(1, 2, status="paid")])
     answer: Any = lake.dbt("run", "--select", "orders_current", "orders_history").result

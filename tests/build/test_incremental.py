@@ -89,9 +89,9 @@ def test_a_build_whose_marks_were_not_recorded_may_be_repeated(lake: Lake) -> No
     lake.build("+agg_sales_daily")
     lake.land("shop__orders", [order(1, 20, status="paid"), order(2, 20, "D")])
     recorded = lake.version("ops.model_marks")
-    for _ in range(3):
+    for did in ("1 upserted, 1 deleted", "nothing changed", "nothing changed"):
         built = lake.build("+agg_sales_daily")
-        assert built["orders_current"].message == "OK"
+        assert built["orders_current"].message == did
         assert lake.rows("silver.orders_current", "order_id", "order_status", "is_deleted") == [
             (1, "paid", False),
             (2, "placed", True),
