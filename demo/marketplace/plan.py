@@ -65,5 +65,11 @@ class Plan:
 
 
 def size_named(text: str) -> int:
-    """The number of application events that a size on the command line stands for."""
-    return SIZES[text] if text in SIZES else int(text.replace("_", ""))
+    """The number of application events that a size on the command line stands for.
+
+    ValueError where it stands for none.
+    """
+    digits = text.replace("_", "")
+    if text not in SIZES and not digits.isdecimal():
+        raise ValueError(f"size {text!r}: give a number of events, or one of {', '.join(SIZES)}")
+    return SIZES[text] if text in SIZES else int(digits)
