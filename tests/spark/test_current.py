@@ -11,6 +11,14 @@ from ingest.bronze.current import CurrentTable
 from ingest.tables import table_log
 from tests.spark.workshop import Workshop
 
+COLUMNS = {"id": "bigint", "seq": "string"}
+DECLARED: dict[str, Any] = {
+    "envelope": "dms",
+    "key": ["id"],
+    "sequence_by": ["seq"],
+    "keep_current": True,
+}
+
 
 def change(key: int, sequence: str | None, operation: str | None, name: str = "") -> dict[str, Any]:
     """A change as DMS writes it; a full load has neither sequence nor operation."""
@@ -21,14 +29,7 @@ def change(key: int, sequence: str | None, operation: str | None, name: str = ""
 @pytest.fixture(scope="module")
 def followed(workshop: Workshop) -> Workshop:
     """Changes in the wrong order, in three runs, of which the second dies before it applies."""
-    workshop.stream(
-        "people",
-        {"id": "bigint", "seq": "string"},
-        envelope="dms",
-        key=["id"],
-        sequence_by=["seq"],
-        keep_current=True,
-    )
+    workshop.stream("people", COLUMNS, **DECLARED)
     load = [change(number, None, None, f"name {number}") for number in range(1, 5)]
     later = [change(2, "0005", "U", "newest"), change(3, "0004", "D"), change(9, "0007", "D")]
     workshop.drop("people", "1.jsonl", load + later)
@@ -70,14 +71,7 @@ def test_dbt_can_know_the_table(followed: Workshop) -> None:
 
 def test_changes_that_are_applied_again_change_nothing(followed: Workshop) -> None:
     before = followed.rows("people__current", "*")
-    stream = followed.stream(
-        "people",
-        {"id": "bigint", "seq": "string"},
-        envelope="dms",
-        key=["id"],
-        sequence_by=["seq"],
-        keep_current=True,
-    )
+    stream = followed.stream("people", COLUMNS, **DECLARED)
     current = CurrentTable(
         spark=followed.spark, lake=followed.lake, stream=stream, application="another"
     )
