@@ -89,7 +89,7 @@ class Landing:
         if self.stream.format is not Format.PARQUET:
             unreadable |= packed_otherwise(paths)
         if self.stream.multi_line:
-            # A file is a record there, and Spark passes over a file of no bytes.
+            # A file is a record there; this says more than what is wrong with no JSON at all.
             unreadable |= {path: f"{path}: the file is empty" for path in empty_files(paths)}
         readable = [path for path in paths if path not in unreadable]
         while readable:
