@@ -7,7 +7,7 @@ may be applied again, so a process that dies in between costs nothing but the re
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -16,6 +16,7 @@ from pyspark.sql import types as T
 from ingest.changes.application import ChangeApplication, Outcome, Target
 from ingest.changes.plan import Rules
 from ingest.declarations.stream import Envelope, Stream
+from ingest.decode.debezium import CHANGE_OPERATIONS, OPERATION, REST, TRUNCATE
 from ingest.lake import Lake
 from ingest.shapes.conversion import quoted, text_literal
 from ingest.tables import columns, delta, table_log
@@ -60,7 +61,7 @@ class CurrentTable:
             return newest
         view = f"{self.stream.table}__arrived"
         self._arrived(since).createOrReplaceTempView(view)
-        outcome = self._application()(view)
+        outcome = self._changes()(view)
         self._say(outcome)
         if is_new:
             table = (self.stream.current_table, self.stream.name, "current")
@@ -70,6 +71,8 @@ class CurrentTable:
     def _arrived(self, since: int) -> DataFrame:
         bronze = self.spark.read.format("delta").load(self.lake.bronze(self.stream.table))
         rows = bronze.where(F.col("_batch_id") > since)
+        if self.stream.envelope is Envelope.DEBEZIUM:
+            return rows.where(F.col(OPERATION).isin(*CHANGE_OPERATIONS))
         if self.stream.envelope is not Envelope.DMS:
             return rows
         for (name,) in self.stream.identity.sequence_by:
@@ -80,13 +83,20 @@ class CurrentTable:
                 rows = rows.withColumn(name, F.expr(first))
         return rows
 
-    def _application(self) -> ChangeApplication:
+    def _changes(self) -> ChangeApplication:
         identity = self.stream.identity
         rules = Rules(
             keys=tuple(name for (name,) in identity.key),
             sequence_by=tuple(name for (name,) in identity.sequence_by),
             apply_as_deletes=identity.apply_as_deletes or "",
         )
+        if self.stream.envelope is Envelope.DEBEZIUM:
+            rules = replace(
+                rules,
+                apply_as_truncates=f"{OPERATION} = '{TRUNCATE}'",
+                unavailable_value=self.stream.debezium.unavailable_value_placeholder,
+                except_column_list=(REST,),
+            )
         target = Target(
             table=f"delta.`{self.path}`",
             memory=f"delta.`{self.path}__memory`",

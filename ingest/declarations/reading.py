@@ -22,6 +22,8 @@ from ingest.declarations.stream import (
     ColumnHint,
     CsvOptions,
     DatedFolders,
+    DebeziumOptions,
+    DecimalHandling,
     Envelope,
     Evolution,
     FileSource,
@@ -29,6 +31,7 @@ from ingest.declarations.stream import (
     Identity,
     SchemaEvolution,
     Stream,
+    TimePrecision,
 )
 from ingest.errors import DeclarationInvalid
 
@@ -113,37 +116,48 @@ def _hints(columns: Mapping[str, Any]) -> tuple[tuple[ColumnHint, ...], list[tup
 
 
 def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if declared.get("envelope") == "cloudevents" and declared["format"] != "json":
-        yield "meta.ingest.envelope", "cloudevents needs format json (structured mode)"
-    if declared.get("csv") and declared["format"] != "csv":
-        yield "meta.ingest.csv", f"has no meaning with format {declared['format']}"
-    if declared.get("multi_line") and declared["format"] != "json":
-        yield "meta.ingest.multi_line", f"has no meaning with format {declared['format']}"
+    yield from _contradictions_of_format(declared)
     if (declared.get("clean_source") == "move") != ("move_destination" in declared):
         yield "meta.ingest.move_destination", "goes with clean_source: move, and only with it"
     if "move_destination" in declared and _is_below(declared["move_destination"], declared["path"]):
         yield "meta.ingest.move_destination", "lies in path: moved files would land again"
-    if declared.get("apply_as_deletes") and not declared.get("sequence_by"):
+    given = _given(declared)
+    if declared.get("apply_as_deletes") and not given.get("sequence_by"):
         yield (
             "meta.ingest.sequence_by",
             "must be given with apply_as_deletes: deletes need an order",
         )
     if declared.get("keep_current"):
-        yield from _current_problems(declared)
-    cloudevents = declared.get("envelope") == "cloudevents"
-    if declared.get("deduplicate_within") and not (
-        cloudevents or declared.get("event_id") or declared.get("key")
-    ):
+        yield from _current_problems(given)
+    if declared.get("deduplicate_within") and not (given.get("event_id") or given.get("key")):
         yield "meta.ingest.event_id", "must be given with deduplicate_within"
     if isinstance(size := declared.get("max_bytes_per_trigger"), str) and not _SIZE.match(size):
         yield "meta.ingest.max_bytes_per_trigger", f"{size!r} is not a size such as 512mb"
 
 
-def _current_problems(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if declared.get("envelope") == "cloudevents" and declared["format"] != "json":
+        yield "meta.ingest.envelope", "cloudevents needs format json (structured mode)"
+    if declared.get("envelope") == "debezium" and declared["format"] != "json":
+        yield "meta.ingest.envelope", "debezium needs format json"
+    if declared.get("debezium") and declared.get("envelope") != "debezium":
+        yield "meta.ingest.debezium", "goes with envelope: debezium, and only with it"
+    if declared.get("csv") and declared["format"] != "csv":
+        yield "meta.ingest.csv", f"has no meaning with format {declared['format']}"
+    if declared.get("multi_line") and declared["format"] != "json":
+        yield "meta.ingest.multi_line", f"has no meaning with format {declared['format']}"
+
+
+def _given(declared: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The declaration, with what its envelope says of itself."""
+    return {**_ENVELOPE_IDENTITY[Envelope(declared.get("envelope", "none"))], **declared}
+
+
+def _current_problems(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in ("key", "sequence_by"):
-        if not declared.get(key):
+        if not given.get(key):
             yield f"meta.ingest.{key}", "must be given with keep_current"
-        for path in declared.get(key, ()):
+        for path in given.get(key, ()):
             if len(split_path(path)) > 1:
                 yield f"meta.ingest.{key}", f"{path}: keep_current takes columns, not paths in them"
 
@@ -167,14 +181,27 @@ def _stream(
         envelope=envelope,
         multi_line=declared.get("multi_line", False),
         csv=CsvOptions(**declared.get("csv", {})),
+        debezium=_debezium_options(declared.get("debezium", {})),
         columns=_with_envelope_hints(hints, envelope),
-        identity=_identity(declared, envelope),
+        identity=_identity(_given(declared)),
         evolution=Evolution(
             mode=SchemaEvolution(declared.get("schema_evolution", "add_new_columns")),
             infer_column_types=declared.get("infer_column_types", True),
             max_columns=declared.get("max_columns", Evolution().max_columns),
         ),
         keep_current=declared.get("keep_current", False),
+    )
+
+
+def _debezium_options(declared: Mapping[str, Any]) -> DebeziumOptions:
+    default = DebeziumOptions()
+    return DebeziumOptions(
+        decimal_handling=DecimalHandling(declared.get("decimal_handling_mode", "precise")),
+        time_precision=TimePrecision(declared.get("time_precision_mode", "adaptive")),
+        semantic_types=declared.get("semantic_types", {}),
+        unavailable_value_placeholder=declared.get(
+            "unavailable_value_placeholder", default.unavailable_value_placeholder
+        ),
     )
 
 
@@ -197,14 +224,7 @@ def _file_source(declared: Mapping[str, Any]) -> FileSource:
     )
 
 
-def _identity(declared: Mapping[str, Any], envelope: Envelope) -> Identity:
-    # CloudEvents 1.0: source + id is unique for each event; type and time are attributes.
-    standard: dict[str, Any] = (
-        {"key": ["source", "id"], "event_type": "type", "event_time": "time"}
-        if envelope is Envelope.CLOUDEVENTS
-        else {}
-    )
-    given = {**standard, **declared}
+def _identity(given: Mapping[str, Any]) -> Identity:
     within = given.get("deduplicate_within")
 
     def paths(key: str) -> tuple[Path, ...]:
@@ -213,9 +233,7 @@ def _identity(declared: Mapping[str, Any], envelope: Envelope) -> Identity:
     return Identity(
         key=paths("key"),
         sequence_by=paths("sequence_by"),
-        apply_as_deletes=given.get(
-            "apply_as_deletes", "Op = 'D'" if envelope is Envelope.DMS else None
-        ),
+        apply_as_deletes=given.get("apply_as_deletes"),
         event_id=paths("event_id") or paths("key"),
         event_type=split_path(given["event_type"]) if "event_type" in given else None,
         event_time=split_path(given["event_time"]) if "event_time" in given else None,
@@ -223,11 +241,29 @@ def _identity(declared: Mapping[str, Any], envelope: Envelope) -> Identity:
     )
 
 
+# What an envelope says about records. CloudEvents 1.0: source + id is unique for each event.
+# Debezium for PostgreSQL: the position in the log orders changes, also across transactions.
+_ENVELOPE_IDENTITY: dict[Envelope, dict[str, Any]] = {
+    Envelope.NONE: {},
+    Envelope.CLOUDEVENTS: {"key": ["source", "id"], "event_type": "type", "event_time": "time"},
+    Envelope.DEBEZIUM: {
+        "sequence_by": ["source_lsn", "transaction_order"],
+        "apply_as_deletes": "op = 'd'",
+    },
+    Envelope.DMS: {"apply_as_deletes": "Op = 'D'"},
+}
+
 # What an envelope says about its own fields. CloudEvents' `data` is another thing in each
 # type, so it is held as VARIANT unless the declaration says otherwise.
 _ENVELOPE_TYPES: dict[Envelope, dict[str, str]] = {
     Envelope.NONE: {},
     Envelope.DMS: {"Op": "string"},
+    Envelope.DEBEZIUM: {
+        "op": "string",
+        "source_lsn": "bigint",
+        "source_ts_ms": "bigint",
+        "transaction_order": "bigint",
+    },
     Envelope.CLOUDEVENTS: {
         "specversion": "string",
         "id": "string",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
@@ -22,7 +23,27 @@ class Envelope(Enum):
 
     NONE = "none"
     CLOUDEVENTS = "cloudevents"
+    DEBEZIUM = "debezium"
     DMS = "dms"
+
+
+class DecimalHandling(Enum):
+    """Debezium's `decimal.handling.mode`."""
+
+    PRECISE = "precise"
+    STRING = "string"
+    DOUBLE = "double"
+
+
+class TimePrecision(Enum):
+    """Debezium's `time.precision.mode`."""
+
+    ADAPTIVE = "adaptive"
+    ADAPTIVE_TIME_MICROSECONDS = "adaptive_time_microseconds"
+    CONNECT = "connect"
+    ISOSTRING = "isostring"
+    MICROSECONDS = "microseconds"
+    NANOSECONDS = "nanoseconds"
 
 
 class SchemaEvolution(Enum):
@@ -65,6 +86,19 @@ class CsvOptions:
     quote: str = '"'
     escape: str = '"'
     null_value: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebeziumOptions:
+    """How a connector writes; the first three matter to messages without a schema only.
+
+    `semantic_types` are those of single columns, by name.
+    """
+
+    decimal_handling: DecimalHandling = DecimalHandling.PRECISE
+    time_precision: TimePrecision = TimePrecision.ADAPTIVE
+    semantic_types: Mapping[str, str] = field(default_factory=dict)
+    unavailable_value_placeholder: str = "__debezium_unavailable_value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +162,7 @@ class Stream:
     envelope: Envelope = Envelope.NONE
     multi_line: bool = False
     csv: CsvOptions = field(default_factory=CsvOptions)
+    debezium: DebeziumOptions = field(default_factory=DebeziumOptions)
     columns: tuple[ColumnHint, ...] = ()
     identity: Identity = field(default_factory=Identity)
     evolution: Evolution = field(default_factory=Evolution)

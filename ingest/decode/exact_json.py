@@ -39,6 +39,19 @@ class Inexact(str):
     __slots__ = ()
 
 
+class Known(str):
+    """A text whose source says what it is: `kind` as a word of `shape.py`."""
+
+    __slots__ = ("kind",)
+    kind: str
+
+    def __new__(cls, text: str, kind: str) -> Known:
+        """The text, of that kind."""
+        known = super().__new__(cls, text)
+        known.kind = kind
+        return known
+
+
 def record(text: str) -> dict[str, Any]:
     """The object that `text` is. Raises Refused."""
     document = loaded(text)

@@ -24,6 +24,8 @@ from ingest.decode.exact_json import (
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _BOOLEANS = {"true": True, "false": False}
+# Doubles that JSON has no number for; in strings Spark's own parser takes them, too.
+NON_NUMBERS = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
 def fits(text: str | None, kind: T.StructType, *, overflow_matters: bool) -> bool:
@@ -133,7 +135,9 @@ def _taken_text(text: str, kind: T.DataType) -> Any:
         digits = text.removesuffix(fraction)
         is_whole = not exponent and not fraction.strip(".0")
         return int(digits) if is_whole and is_long(digits) else None
-    is_taken = number and isinstance(kind, T.DoubleType) and is_double(text)
+    is_taken = isinstance(kind, T.DoubleType) and (
+        text in NON_NUMBERS or (number and is_double(text))
+    )
     return float(text) if is_taken else None
 
 

@@ -6,7 +6,7 @@ length there, and its line. Those that are held back are read again from their p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from pyspark.sql import types as T
 from ingest.decode.arrow_json import records
 from ingest.decode.batches import Batches
 from ingest.decode.decoder import SOURCE
+from ingest.decode.exact_json import Refused, decoded
 from ingest.decode.held import FOUND, in_batches
 from ingest.files.lines import blocks, line_starts, read_at, whole
 from ingest.files.listing import size_of
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ingest.files.lines import Positions
+
+# The text of a record, from the text that stands in a file; empty where it is none.
+Reading = Callable[[str], str]
 
 # Bytes of JSON that are read to columns at once, and those that one task reads of many files.
 _ENOUGH, _TASK = 1 << 24, 1 << 29
@@ -42,12 +46,14 @@ def read_files(
     kind: T.StructType,
     ddl: str,
     *,
+    reading: Reading | None,
     whole_files: bool,
     overflow_matters: bool,
 ) -> DataFrame:
     """SOURCE, place, `record` and `fits` of each line (or file); see `arrow_json.records`.
 
     `ddl` is the type of `record` in words of Spark. Lines of white space are no records.
+    `reading` says what the text of a record is, from what stands there.
     """
     shares = _shared(spark, paths)
 
@@ -59,7 +65,8 @@ def read_files(
             for piece in _pieces(number, paths[number], whole_files=whole_files)
         )
         for piece in _gathered(pieces):
-            record, fit = records(piece["text"], kind, overflow_matters=overflow_matters)
+            texts = _read(piece["text"], reading) if reading else piece["text"]
+            record, fit = records(texts, kind, overflow_matters=overflow_matters)
             yield pa.RecordBatch.from_arrays(
                 [*(piece[name] for name in _PLACE), record, pa.array(fit)],
                 [*_PLACE, "record", "fits"],
@@ -182,6 +189,17 @@ def _piece(
         ],
         ["text", *_PLACE],
     )
+
+
+def _read(texts: pa.Array, reading: Reading) -> pa.Array:
+    """What stands for each text; nothing for bytes that are none."""
+    found = []
+    for raw in texts.cast(pa.binary()).to_pylist():
+        try:
+            found.append(reading(decoded(raw)))
+        except Refused:
+            found.append("")
+    return pa.array(found, pa.string())
 
 
 def _gathered(pieces: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

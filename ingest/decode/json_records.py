@@ -14,8 +14,9 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from ingest.declarations.stream import SchemaEvolution, Stream
+from ingest.declarations.stream import Envelope, SchemaEvolution, Stream
 from ingest.decode.batches import Batches, Work
+from ingest.decode.debezium import OPERATION, ROW_OPERATIONS, DebeziumMessages
 from ingest.decode.decoder import (
     MARK,
     RESCUED,
@@ -25,14 +26,15 @@ from ingest.decode.decoder import (
     null_key_reason,
     row,
 )
-from ingest.decode.exact_json import Refused, decoded, leftovers, loaded, record
+from ingest.decode.exact_json import Refused, decoded, leftovers, loaded, record, written
 from ingest.decode.fitting import arrow_type, taken
 from ingest.decode.held import FOUND
 from ingest.decode.json_files import PLACE, held_records, read_files, sampled_records
 from ingest.decode.json_shapes import shape_text
 from ingest.decode.repository import StreamSchema
 from ingest.shapes import conversion
-from ingest.shapes.conversion import Path, at, quoted, text_literal, type_at
+from ingest.shapes.conversion import at, quoted, text_literal, type_at
+from ingest.shapes.evolution import declared_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -54,6 +56,11 @@ class JsonRecords:
     ) -> None:
         self._spark, self._stream, self._schema, self._paths = spark, stream, schema, paths
         self._judged: Batches | None = None
+        self._messages = (
+            DebeziumMessages(declared_schema(stream.columns), stream.debezium)
+            if stream.envelope is Envelope.DEBEZIUM
+            else None
+        )
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: at a stream's start, the shapes of a sample."""
@@ -62,7 +69,7 @@ class JsonRecords:
         sample = sampled_records(
             self._spark, self._paths, _SAMPLE, whole_files=self._stream.multi_line
         )
-        judged = sample.mapped(_judging(self._schema.columns), _JUDGED)
+        judged = sample.mapped(_judging(self._schema.columns, self._messages), _JUDGED)
         self._schema.learn(judged.distinct("shape"), batch_id, now)
 
     def examined(self) -> DataFrame:
@@ -72,7 +79,7 @@ class JsonRecords:
         held = [
             "not fits",
             *(f"coalesce({one}, false)" for one in conversion.misfits(columns, _RECORD, ROW)),
-            *(f"{sql} is null" for _, sql in self._values(self._stream.identity.key)),
+            *(f"{sql} is null" for _, sql in self._keys()),
         ]
         overflow_matters = self._stream.evolution.mode is not SchemaEvolution.NONE
         examined = read_files(
@@ -80,6 +87,7 @@ class JsonRecords:
             self._paths,
             read,
             _sql_type(read),
+            reading=self._messages.text if self._messages else None,
             whole_files=self._stream.multi_line,
             overflow_matters=overflow_matters,
         )
@@ -100,7 +108,7 @@ class JsonRecords:
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
         reject = (SOURCE, "value as _raw", "_position")
-        keys = self._values(self._stream.identity.key)
+        keys = self._keys()
         verdicts = self._verdicts(marks)
         kind = conversion.extracted(self._schema.columns)
         read = verdicts.mapped(
@@ -143,7 +151,9 @@ class JsonRecords:
             found = held_records(
                 self._spark, self._paths, marks, whole_files=self._stream.multi_line
             )
-            self._judged = found.mapped(_judging(self._schema.columns), _JUDGED).kept()
+            self._judged = found.mapped(
+                _judging(self._schema.columns, self._messages), _JUDGED
+            ).kept()
         return self._judged
 
     def _row(self) -> Column:
@@ -152,28 +162,39 @@ class JsonRecords:
         values = [conversion.typed(one.dataType, at(_RECORD, (one.name,))) for one in columns]
         return F.expr(row(columns, values))
 
-    def _values(self, paths: Sequence[Path]) -> list[tuple[str, str]]:
-        """(path, SQL of the column's value); null where the table has no such column."""
-        return [
-            (".".join(path), at(ROW, path) if type_at(self._schema.columns, path) else "null")
-            for path in paths
+    def _keys(self) -> list[tuple[str, str]]:
+        """(path, SQL that is null where the key is missing) of each column of the key."""
+        there = self._schema.columns
+        keys = [
+            (".".join(path), at(ROW, path) if type_at(there, path) else "null")
+            for path in self._stream.identity.key
         ]
+        if not self._messages:
+            return keys
+        # What concerns no row needs no key.
+        concerns = f"coalesce({at(ROW, (OPERATION,))}, '') in {ROW_OPERATIONS}"
+        return [(path, f"if({concerns}, cast({sql} as string), '')") for path, sql in keys]
 
 
-def _verdict(raw: bytes, columns: T.StructType) -> tuple[str | None, ...]:
+def _verdict(
+    raw: bytes, columns: T.StructType, messages: DebeziumMessages | None
+) -> tuple[str | None, ...]:
     try:
         text = decoded(raw)
-        return None, None, text, shape_text(record(text), columns)
+        if not messages:
+            return None, None, text, shape_text(record(text), columns)
+        document = messages.document(text)
+        return None, None, written(document), shape_text(document, columns)
     except Refused as refused:
         return refused.code, refused.reason, None, None
 
 
-def _judging(columns: T.StructType) -> Work:
+def _judging(columns: T.StructType, messages: DebeziumMessages | None) -> Work:
     """Adds to records, by their `value`, their verdicts."""
 
     def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            verdicts = [_verdict(raw, columns) for raw in batch["value"].to_pylist()]
+            verdicts = [_verdict(raw, columns, messages) for raw in batch["value"].to_pylist()]
             judged = batch
             for name, values in zip(_VERDICT, zip(*verdicts, strict=True), strict=True):
                 judged = judged.append_column(name, pa.array(values, pa.string()))

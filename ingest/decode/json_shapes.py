@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import types as T
 
-from ingest.decode.exact_json import Number, is_unicode
+from ingest.decode.exact_json import Known, Number, is_unicode
 from ingest.decode.fitting import is_long
 from ingest.shapes.shape import ARRAY, BIGINT, BOOLEAN, DOUBLE, LARGE, MAP, OBJECT, STRING, VOID
 
@@ -31,13 +31,17 @@ def _shape(value: Any, kind: T.DataType | None) -> _Shape:
     if isinstance(value, list):
         element = kind.elementType if isinstance(kind, T.ArrayType) else None
         return [_merged(_shape(one, element) for one in value)]
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
     if isinstance(value, Number):
         if is_long(value):
             return BIGINT
         return LARGE if value.lstrip("-").isdecimal() else DOUBLE
     if isinstance(value, bool):
         return BOOLEAN
-    return VOID if value is None else STRING
+    return VOID if value is None else value.kind if isinstance(value, Known) else STRING
 
 
 def _object(value: dict[str, Any], kind: T.DataType | None) -> _Shape:

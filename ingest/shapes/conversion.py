@@ -63,10 +63,17 @@ def typed(kind: T.DataType, source: str, depth: int = 0) -> str:
     if isinstance(kind, T.MapType):
         value = typed(kind.valueType, name, depth + 1)
         return f"transform_values({source}, (k{depth}, {name}) -> {value})"
+    return _typed_text(kind, source)
+
+
+def _typed_text(kind: T.DataType, text: str) -> str:
     if isinstance(kind, T.VariantType):
         # Null where a name stands twice in an object.
-        return f"try_parse_json({source})"
-    return cast_exactly(kind, source)
+        return f"try_parse_json({text})"
+    if isinstance(kind, T.BinaryType):
+        # As Spark's own from_json: JSON has no bytes.
+        return f"try_to_binary({text}, 'base64')"
+    return cast_exactly(kind, text)
 
 
 def misfits(kind: T.DataType, source: str, value: str, depth: int = 0) -> list[str]:
@@ -171,7 +178,7 @@ def union(left: T.StructType, right: T.StructType) -> T.StructType:
     return T.StructType(list(members.values()))
 
 
-def type_at(kind: T.DataType, path: Path) -> T.DataType | None:
+def type_at(kind: T.DataType | None, path: Path) -> T.DataType | None:
     """The type at a path of structs; None where there is no such column."""
     for name in path:
         if not isinstance(kind, T.StructType) or name not in kind.fieldNames():

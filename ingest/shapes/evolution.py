@@ -12,11 +12,14 @@ from ingest.declarations.stream import ColumnHint, Evolution, SchemaEvolution
 from ingest.shapes.shape import (
     ARRAY,
     BIGINT,
+    BINARY,
     BOOLEAN,
+    DATE,
     DOUBLE,
     LARGE,
     MAP,
     OBJECT,
+    TIMESTAMP,
     Shape,
     merged,
 )
@@ -28,6 +31,10 @@ _DATA_KEY = re.compile(
     r"\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=.*\d)[0-9a-f]{12,}|\d{4}-\d\d(-\d\d.*)?",
     re.IGNORECASE,
 )
+# Kinds that JSON has no word for, but a message's own schema.
+_TYPES_OF_KINDS = {BINARY: T.BinaryType(), DATE: T.DateType(), TIMESTAMP: T.TimestampType()}
+_DECIMAL_KIND = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+_DECIMAL_DIGITS = 38
 # Delta refuses these in column names unless columns are mapped (Delta protocol, "Column
 # Mapping"), and in Arrow a name ends at a zero.
 _REFUSED_NAME = re.compile(r"[ ,;{}()\n\t=\0]|^$")
@@ -201,7 +208,20 @@ def _inferred_scalar(kinds: frozenset[str]) -> T.DataType:
     if all(is_number(kind) for kind in kinds):
         whole = kinds <= {BIGINT, LARGE}
         return T.DecimalType(38, 0) if whole else T.DoubleType()
-    return T.StringType()
+    if len(kinds) == 1:
+        (kind,) = kinds
+        return _TYPES_OF_KINDS.get(kind) or _decimal(kinds)
+    return _decimal(kinds)
+
+
+def _decimal(kinds: frozenset[str]) -> T.DataType:
+    """The decimal that holds all of these; text where one is none, or no decimal does."""
+    found = [_DECIMAL_KIND.fullmatch(kind) for kind in kinds]
+    sizes = [(int(one[1]), int(one[2])) for one in found if one]
+    scale = max((scale for _, scale in sizes), default=0)
+    precision = scale + max((precision - scale for precision, scale in sizes), default=0)
+    fits = len(sizes) == len(kinds) and 0 < precision <= _DECIMAL_DIGITS
+    return T.DecimalType(precision, scale) if fits else T.StringType()
 
 
 def _inferred_object(seen: Shape, infer_types: bool) -> T.DataType | None:

@@ -16,6 +16,8 @@ VOID, STRING, BOOLEAN, BIGINT, DOUBLE = "VOID", "STRING", "BOOLEAN", "BIGINT", "
 OBJECT, ARRAY = "OBJECT", "ARRAY"
 # An object whose names are data, and whose values are no objects or arrays.
 MAP = "MAP"
+# Known from a message's own schema; so are decimals, as `DECIMAL(12,2)`.
+BINARY, DATE, TIMESTAMP = "BINARY", "DATE", "TIMESTAMP"
 # A whole number past 64 bits.
 LARGE = "DECIMAL(38,0)"
 

@@ -9,11 +9,10 @@
             {%- if name in plan.ignoring_nulls -%}
                 {%- do unset.append(value ~ ' is null') -%}
             {%- endif -%}
-            {%- if plan.unavailable_value and plan.columns[name] in ('string', 'binary') -%}
-                {%- do unset.append(
-                    'coalesce(' ~ value ~ ' = cast(' ~ sql_text(plan.unavailable_value)
-                    ~ ' as ' ~ plan.columns[name] ~ '), false)'
-                ) -%}
+            {%- set unavailable = is_unavailable(plan, value, plan.columns[name]) | trim
+                if plan.unavailable_value else '' -%}
+            {%- if unavailable -%}
+                {%- do unset.append('coalesce(' ~ unavailable ~ ', false)') -%}
             {%- endif -%}
             {%- if plan.columns_to_update is string and plan.columns_to_update -%}
                 {%- do unset.append(

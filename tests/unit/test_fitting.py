@@ -271,7 +271,7 @@ def without_nulls(value: Any) -> Any:
         ("a bigint", '{"a":9223372036854775808}', None),
         ("a bigint", '{"a":true}', None),
         ("a double", '{"a":"1.50"}', 1.5),
-        ("a double", '{"a":"Infinity"}', None),
+        ("a double", '{"a":"Infinity"}', float("inf")),
         ("a double", '{"a":0.12345678901234567890}', None),
         ("a boolean", '{"a":"false"}', False),
         ("a boolean", '{"a":1}', None),

@@ -1,0 +1,260 @@
+"""Values of a database as Kafka Connect writes them in JSON, back in words that columns take.
+
+A message that carries its schema says what each value is, by semantic type; of one without, the
+declared type of the column and the modes of its connector say it. Semantic types are those of
+Connect (`org.apache.kafka.connect.data`) and of Debezium ("Data type mappings" of its
+PostgreSQL connector). A value that is not as its type says stays as it came, and is rescued.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+from pyspark.sql import types as T
+
+from ingest.declarations.stream import DebeziumOptions, DecimalHandling, TimePrecision
+from ingest.decode.exact_json import Known, Number, Refused, loaded
+from ingest.decode.fitting import NON_NUMBERS
+from ingest.shapes.conversion import type_at
+
+Convert = Callable[[Any], Any]
+
+_EPOCH = date(1970, 1, 1)
+# Spark casts other years too, but few readers of its tables do. What does not fit is rescued,
+# with words that no cast takes for a date.
+_IN_CALENDAR = re.compile(r"(?!0000)[0-9]{4}-")
+_FAR = "not in the years 1 to 9999: "
+_MILLIS, _MICROS, _NANOS = 10**3, 10**6, 10**9
+_DECIMAL = "org.apache.kafka.connect.data.Decimal"
+_DECIMAL_DIGITS = 38
+_JSON = "io.debezium.data.Json"
+
+
+def unchanged(value: Any) -> Any:
+    """What JSON has a word for."""
+    return value
+
+
+def by_schema(schema: Mapping[str, Any], kind: T.DataType | None) -> Convert:
+    """For a value of this Connect schema, in a column that is declared as `kind` or not at all."""
+    name, parameters = schema.get("name") or "", schema.get("parameters") or {}
+    if name == _DECIMAL:
+        precision = int(parameters.get("connect.decimal.precision", _DECIMAL_DIGITS))
+        return _safely(_decimal(int(parameters.get("scale", 0)), precision, kind))
+    named = by_name(name, kind)
+    return _by_literal_type(schema, kind) if named is unchanged else named
+
+
+def _by_literal_type(schema: Mapping[str, Any], kind: T.DataType | None) -> Convert:
+    of = schema.get("type")
+    if of == "struct":
+        fields = {one["field"]: one for one in schema.get("fields", ())}
+        return _members(
+            {name: by_schema(one, type_at(kind, (name,))) for name, one in fields.items()}
+        )
+    if of == "array":
+        element = kind.elementType if isinstance(kind, T.ArrayType) else None
+        return _elements(by_schema(schema["items"], element))
+    if of == "map":
+        value = kind.valueType if isinstance(kind, T.MapType) else None
+        return _values(by_schema(schema["values"], value))
+    return _LITERALS.get(str(of), unchanged)
+
+
+def by_type(kind: T.DataType, options: DebeziumOptions) -> Convert:
+    """For a value without a schema, in a column that is declared as `kind`."""
+    if isinstance(kind, T.StructType):
+        return _members({one.name: by_type(one.dataType, options) for one in kind.fields})
+    if isinstance(kind, T.ArrayType):
+        return _elements(by_type(kind.elementType, options))
+    if isinstance(kind, T.MapType):
+        return _values(by_type(kind.valueType, options))
+    return _by_scalar_type(kind, options)
+
+
+def _by_scalar_type(kind: T.DataType, options: DebeziumOptions) -> Convert:
+    if isinstance(kind, T.DecimalType) and options.decimal_handling is DecimalHandling.PRECISE:
+        return _safely(_decimal(kind.scale, kind.precision, kind))
+    if isinstance(kind, T.DateType):
+        return _safely(_date)
+    if isinstance(kind, T.TimestampType | T.TimestampNTZType):
+        return _safely(_timestamp(_TICKS[options.time_precision]))
+    return _safely(_document) if isinstance(kind, T.VariantType) else unchanged
+
+
+def by_name(name: str, kind: T.DataType | None) -> Convert:
+    """For a value of this semantic type, in a column that is declared as `kind`."""
+    if name == _DECIMAL and isinstance(kind, T.DecimalType):
+        return _safely(_decimal(kind.scale, kind.precision, kind))
+    if name == _JSON and isinstance(kind, T.VariantType):
+        return _safely(_document)
+    return _safely(_NAMED[name]) if name in _NAMED else unchanged
+
+
+def _safely(convert: Convert) -> Convert:
+    """What cannot be converted stays as it came."""
+
+    def converted(value: Any) -> Any:
+        if value is None:
+            return None
+        try:
+            return convert(value)
+        except (ValueError, TypeError, KeyError, OverflowError, binascii.Error, Refused):
+            return value
+
+    return converted
+
+
+def _members(converts: Mapping[str, Convert]) -> Convert:
+    changing = {name: one for name, one in converts.items() if one is not unchanged}
+    if not changing:
+        return unchanged
+
+    def converted(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        found = dict(value)
+        for name, convert in changing.items():
+            if name in found:
+                found[name] = convert(found[name])
+        return found
+
+    return converted
+
+
+def _elements(convert: Convert) -> Convert:
+    if convert is unchanged:
+        return unchanged
+    return lambda value: [convert(one) for one in value] if isinstance(value, list) else value
+
+
+def _values(convert: Convert) -> Convert:
+    if convert is unchanged:
+        return unchanged
+    return lambda value: (
+        {name: convert(one) for name, one in value.items()} if isinstance(value, dict) else value
+    )
+
+
+def _bytes(value: Any) -> Any:
+    return Known(value, "BINARY") if isinstance(value, str) else value
+
+
+def _double(value: Any) -> Any:
+    """NaN and the infinities, for which JSON has no number."""
+    return Known(value, "DOUBLE") if isinstance(value, str) and value in NON_NUMBERS else value
+
+
+_LITERALS: Mapping[str, Convert] = {"bytes": _bytes, "double": _double, "float": _double}
+
+
+def _decimal(scale: int, precision: int, kind: T.DataType | None) -> Convert:
+    is_held = precision <= _DECIMAL_DIGITS
+
+    def converted(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return _variable_decimal(value)
+        digits = _digits(value, scale)
+        if isinstance(kind, T.LongType | T.DoubleType):
+            return Number(digits)
+        return Known(digits, f"DECIMAL({precision},{scale})") if is_held else digits
+
+    return converted
+
+
+def _variable_decimal(value: Any) -> str:
+    return _digits(value["value"], int(value["scale"]))
+
+
+def _digits(text: str, scale: int) -> str:
+    """The number whose digits are big-endian bytes in base64, and `scale` of them a fraction."""
+    unscaled = int.from_bytes(b64decode(text, validate=True), "big", signed=True)
+    digits = tuple(map(int, str(abs(unscaled))))
+    return format(Decimal((int(unscaled < 0), digits, -scale)), "f")
+
+
+def _document(value: Any) -> Any:
+    return loaded(value) if isinstance(value, str) else value
+
+
+def _date(value: Any) -> str:
+    if isinstance(value, Number):
+        return Known(_day(int(value)) or f"{_FAR}{value} days", "DATE")
+    return _moment(value.removesuffix("Z"), "DATE")
+
+
+def _day(days: int) -> str:
+    """The date so many days after 1970-01-01; empty before year 1 and after 9999."""
+    try:
+        return (_EPOCH + timedelta(days=days)).isoformat()
+    except OverflowError:
+        return ""
+
+
+def _moment(text: str, kind: str) -> str:
+    return Known(text if _IN_CALENDAR.match(text) else f"{_FAR}{text}", kind)
+
+
+def _time(ticks: int) -> Convert:
+    """For a time of day, in ticks of a second since midnight."""
+
+    def converted(value: Any) -> str:
+        return _clock(int(value), ticks) if isinstance(value, Number) else value.removesuffix("Z")
+
+    return converted
+
+
+def _clock(time: int, ticks: int) -> str:
+    seconds, fraction = divmod(time, ticks)
+    digits = f"{fraction:0{len(str(ticks)) - 1}d}".rstrip("0")
+    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{clock}.{digits}" if digits else clock
+
+
+def _timestamp(ticks: int) -> Convert:
+    """For a moment, in ticks of a second since 1970-01-01 UTC; or one that is text."""
+
+    def converted(value: Any) -> str:
+        if not isinstance(value, Number):
+            return _moment(value, "TIMESTAMP")
+        days, time = divmod(int(value), 86_400 * ticks)
+        day = _day(days)
+        text = f"{day}T{_clock(time, ticks)}Z" if day else f"{_FAR}{value} / {ticks} s"
+        return Known(text, "TIMESTAMP")
+
+    return converted
+
+
+# Without a schema, an adaptive connector does not tell timestamps of up to three digits from
+# those of six, which are PostgreSQL's default.
+_TICKS = {
+    TimePrecision.ADAPTIVE: _MICROS,
+    TimePrecision.ADAPTIVE_TIME_MICROSECONDS: _MICROS,
+    TimePrecision.CONNECT: _MILLIS,
+    TimePrecision.ISOSTRING: _MICROS,
+    TimePrecision.MICROSECONDS: _MICROS,
+    TimePrecision.NANOSECONDS: _NANOS,
+}
+_NAMED: Mapping[str, Convert] = {
+    "io.debezium.data.VariableScaleDecimal": _variable_decimal,
+    "io.debezium.time.Date": _date,
+    "io.debezium.time.IsoDate": _date,
+    "io.debezium.time.IsoTime": _time(_MICROS),
+    "io.debezium.time.IsoTimestamp": _timestamp(_MICROS),
+    "io.debezium.time.MicroTime": _time(_MICROS),
+    "io.debezium.time.MicroTimestamp": _timestamp(_MICROS),
+    "io.debezium.time.NanoTime": _time(_NANOS),
+    "io.debezium.time.NanoTimestamp": _timestamp(_NANOS),
+    "io.debezium.time.Time": _time(_MILLIS),
+    "io.debezium.time.Timestamp": _timestamp(_MILLIS),
+    "io.debezium.time.ZonedTimestamp": _timestamp(_MICROS),
+    "org.apache.kafka.connect.data.Date": _date,
+    "org.apache.kafka.connect.data.Time": _time(_MILLIS),
+    "org.apache.kafka.connect.data.Timestamp": _timestamp(_MILLIS),
+}
