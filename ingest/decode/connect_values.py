@@ -29,6 +29,7 @@ _EPOCH = date(1970, 1, 1)
 # Spark casts other years too, but few readers of its tables do. What does not fit is rescued,
 # with words that no cast takes for a date.
 _IN_CALENDAR = re.compile(r"(?!0000)[0-9]{4}-")
+_INFINITIES = (-(2**63), 2**63 - 1)
 _FAR = "not in the years 1 to 9999: "
 _MILLIS, _MICROS, _NANOS = 10**3, 10**6, 10**9
 _DECIMAL = "org.apache.kafka.connect.data.Decimal"
@@ -224,7 +225,8 @@ def _timestamp(ticks: int) -> Convert:
         if not isinstance(value, Number):
             return _moment(value, "TIMESTAMP")
         days, time = divmod(int(value), 86_400 * ticks)
-        day = _day(days)
+        # The end of 64 bits stands for infinity, also where they count nanoseconds.
+        day = "" if int(value) in _INFINITIES else _day(days)
         text = f"{day}T{_clock(time, ticks)}Z" if day else f"{_FAR}{value} / {ticks} s"
         return Known(text, "TIMESTAMP")
 
