@@ -86,7 +86,7 @@ class Landing:
         now = self.clock()
         first = self.first_batch_id + 2 * batch
         unreadable: dict[str, str] = {}
-        if self.stream.format is not Format.PARQUET:
+        if self.stream.format in (Format.JSON, Format.CSV):
             unreadable |= packed_otherwise(paths)
         if self.stream.multi_line:
             # A file is a record there; this says more than what is wrong with no JSON at all.
@@ -192,7 +192,8 @@ class Landing:
         return count
 
     def _decoder(self, paths: Sequence[str]) -> Decoder:
-        kind = JsonRecords if self.stream.format is Format.JSON else TabularRecords
+        is_json = self.stream.format in (Format.JSON, Format.AVRO)
+        kind = JsonRecords if is_json else TabularRecords
         return kind(self.spark, self.stream, self.schema, paths)
 
     def _fresh(self, rows: DataFrame, now: datetime) -> DataFrame:

@@ -138,8 +138,8 @@ def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if declared.get("envelope") == "cloudevents" and declared["format"] != "json":
         yield "meta.ingest.envelope", "cloudevents needs format json (structured mode)"
-    if declared.get("envelope") == "debezium" and declared["format"] != "json":
-        yield "meta.ingest.envelope", "debezium needs format json"
+    if declared.get("envelope") == "debezium" and declared["format"] not in ("json", "avro"):
+        yield "meta.ingest.envelope", "debezium needs format json or avro"
     if declared.get("debezium") and declared.get("envelope") != "debezium":
         yield "meta.ingest.debezium", "goes with envelope: debezium, and only with it"
     if declared.get("csv") and declared["format"] != "csv":

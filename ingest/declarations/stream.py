@@ -16,6 +16,7 @@ class Format(Enum):
     JSON = "json"
     CSV = "csv"
     PARQUET = "parquet"
+    AVRO = "avro"
 
 
 class Envelope(Enum):

@@ -1,12 +1,14 @@
-"""Files of JSON, read by Spark's Python workers: each file once, by one worker.
+"""Files of JSON, or of Avro as JSON, read by Spark's Python workers: each once, by one worker.
 
 A record is known by where it stands: the number of its file among the batch's, its offset and
-length there, and its line. Those that are held back are read again from their places.
+length there, and its line. In Avro, whose records have no place in a file, the offset counts
+records. Those that are held back are read again from their places.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum, auto
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ingest.decode.arrow_json import records
+from ingest.decode.avro_texts import avro_texts
 from ingest.decode.batches import Batches
 from ingest.decode.decoder import SOURCE
 from ingest.decode.exact_json import Refused, decoded
@@ -28,11 +31,21 @@ if TYPE_CHECKING:
 
     from ingest.files.lines import Positions
 
+
+class Layout(Enum):
+    """How records stand in a file."""
+
+    LINES = auto()
+    WHOLE_FILE = auto()
+    AVRO = auto()
+
+
 # The text of a record, from the text that stands in a file; empty where it is none.
 Reading = Callable[[str], str]
 
 # Bytes of JSON that are read to columns at once, and those that one task reads of many files.
 _ENOUGH, _TASK = 1 << 24, 1 << 29
+_AVRO_RECORDS = 1_000
 # Up to so many records, a job costs more than the work.
 _FEW_RECORDS = 5_000
 # So much larger is JSON than its gz.
@@ -47,7 +60,7 @@ def read_files(
     ddl: str,
     *,
     reading: Reading | None,
-    whole_files: bool,
+    layout: Layout,
     overflow_matters: bool,
 ) -> DataFrame:
     """SOURCE, place, `record` and `fits` of each line (or file); see `arrow_json.records`.
@@ -62,7 +75,7 @@ def read_files(
             piece
             for share in _numbers(ids)
             for number in shares[share]
-            for piece in _pieces(number, paths[number], whole_files=whole_files)
+            for piece in _pieces(number, paths[number], layout=layout)
         )
         for piece in _gathered(pieces):
             texts = _read(piece["text"], reading) if reading else piece["text"]
@@ -87,11 +100,11 @@ PLACE = f"concat_ws(':', {', '.join(_PLACE)})"
 
 
 def held_records(
-    spark: SparkSession, paths: Sequence[str], places: str, *, whole_files: bool
+    spark: SparkSession, paths: Sequence[str], places: str, *, layout: Layout
 ) -> Batches:
     """SOURCE, `value` (its bytes) and `_position` (its line, from 1) of the records at `places`.
 
-    `places`: with commas between. Position is null with `whole_files`.
+    `places`: with commas between. Position is null for whole files.
     """
     found: dict[int, list[tuple[int, int, int]]] = {}
     count = size = 0
@@ -105,9 +118,9 @@ def held_records(
     def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in (numbers[one] for share in _numbers(ids) for one in shares[share]):
             path, wanted = paths[number], sorted(found[number])
-            values = read_at(path, [(offset, length) for offset, length, _ in wanted])
+            values = _values_at(path, wanted, layout)
             yield from in_batches(
-                (path, value, None) if whole_files else (path, value.splitlines()[0], line)
+                (path, value, line if layout is not Layout.WHOLE_FILE else None)
                 for value, (_, _, line) in zip(values, wanted, strict=True)
             )
 
@@ -115,8 +128,20 @@ def held_records(
     return Batches.of_shares(spark, len(shares), read, FOUND, here=few)
 
 
+def _values_at(
+    path: str, places: Sequence[tuple[int, int, int]], layout: Layout
+) -> Iterator[bytes]:
+    """The records at places (offset, length, line) of one file, which ascend."""
+    if layout is Layout.AVRO:
+        wanted = {offset for offset, _, _ in places}
+        texts = enumerate(avro_texts(path))
+        return (text.encode() for number, text in texts if number in wanted)
+    values = read_at(path, [(offset, length) for offset, length, _ in places])
+    return values if layout is Layout.WHOLE_FILE else (one.splitlines()[0] for one in values)
+
+
 def sampled_records(
-    spark: SparkSession, paths: Sequence[str], most: int, *, whole_files: bool
+    spark: SparkSession, paths: Sequence[str], most: int, *, layout: Layout
 ) -> Batches:
     """At most `most` records, as `held_records` gives them: the first few of each file."""
     chosen = paths[:most]
@@ -128,7 +153,7 @@ def sampled_records(
             yield from in_batches(islice(_first(number, chosen[number]), each))
 
     def _first(number: int, path: str) -> Iterator[tuple[str, bytes, None]]:
-        for piece in _pieces(number, path, whole_files=whole_files):
+        for piece in _pieces(number, path, layout=layout):
             for value in piece["text"].slice(0, each).cast(pa.binary()).to_pylist():
                 yield path, value, None
 
@@ -154,9 +179,12 @@ def _numbers(ids: Iterable[pa.RecordBatch]) -> Iterator[int]:
     return (one for batch in ids for one in batch.column(0).to_pylist())
 
 
-def _pieces(number: int, path: str, *, whole_files: bool) -> Iterator[pa.RecordBatch]:
+def _pieces(number: int, path: str, *, layout: Layout) -> Iterator[pa.RecordBatch]:
     """The records of one file: `text`, and its place."""
-    if whole_files:
+    if layout is Layout.AVRO:
+        yield from _avro_pieces(number, path)
+        return
+    if layout is Layout.WHOLE_FILE:
         block = whole(path)
         yield _piece(number, block, np.array([0, len(block)]), 0, 0)
         return
@@ -171,6 +199,23 @@ def _pieces(number: int, path: str, *, whole_files: bool) -> Iterator[pa.RecordB
         for index in np.flatnonzero(blank):
             blank[index] = not block[starts[index] : starts[index + 1]].strip(_SPACES)
         yield piece.filter(pa.array(~blank)) if blank.any() else piece
+
+
+def _avro_pieces(number: int, path: str) -> Iterator[pa.RecordBatch]:
+    before, left = 0, avro_texts(path)
+    while texts := list(islice(left, _AVRO_RECORDS)):
+        ordinals = np.arange(before, before + len(texts))
+        before += len(texts)
+        yield pa.RecordBatch.from_arrays(
+            [
+                pa.array(texts, pa.string()),
+                pa.array(np.full(len(texts), number, dtype=np.int32)),
+                pa.array(ordinals),
+                pa.array([len(text) for text in texts], pa.int64()),
+                pa.array(ordinals + 1),
+            ],
+            ["text", *_PLACE],
+        )
 
 
 def _piece(

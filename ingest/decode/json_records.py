@@ -1,4 +1,4 @@
-"""JSON: one document a line, or a file.
+"""JSON: one document a line, or a file; and Avro, whose records are read as JSON.
 
 Each record is read once, into the columns that are known; where they do not hold all of it, it
 is held back, and read once more, value by value.
@@ -14,8 +14,9 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from ingest.declarations.stream import Envelope, SchemaEvolution, Stream
+from ingest.declarations.stream import Envelope, Format, SchemaEvolution, Stream
 from ingest.decode.batches import Batches, Work
+from ingest.decode.connect_messages import ConnectMessages
 from ingest.decode.debezium import OPERATION, ROW_OPERATIONS, DebeziumMessages
 from ingest.decode.decoder import (
     MARK,
@@ -29,7 +30,13 @@ from ingest.decode.decoder import (
 from ingest.decode.exact_json import Refused, decoded, leftovers, loaded, record, written
 from ingest.decode.fitting import arrow_type, taken
 from ingest.decode.held import FOUND
-from ingest.decode.json_files import PLACE, held_records, read_files, sampled_records
+from ingest.decode.json_files import (
+    PLACE,
+    Layout,
+    held_records,
+    read_files,
+    sampled_records,
+)
 from ingest.decode.json_shapes import shape_text
 from ingest.decode.repository import StreamSchema
 from ingest.shapes import conversion
@@ -49,26 +56,20 @@ _JUDGED = FOUND + "".join(f", {name} string" for name in _VERDICT)
 
 
 class JsonRecords:
-    """Decoder of one batch of JSON files."""
+    """Decoder of one batch of files of JSON or Avro."""
 
     def __init__(
         self, spark: SparkSession, stream: Stream, schema: StreamSchema, paths: Sequence[str]
     ) -> None:
         self._spark, self._stream, self._schema, self._paths = spark, stream, schema, paths
         self._judged: Batches | None = None
-        self._messages = (
-            DebeziumMessages(declared_schema(stream.columns), stream.debezium)
-            if stream.envelope is Envelope.DEBEZIUM
-            else None
-        )
+        self._layout, self._messages = _layout(stream), _messages(stream)
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: at a stream's start, the shapes of a sample."""
         if self._schema.knows_shapes:
             return
-        sample = sampled_records(
-            self._spark, self._paths, _SAMPLE, whole_files=self._stream.multi_line
-        )
+        sample = sampled_records(self._spark, self._paths, _SAMPLE, layout=self._layout)
         judged = sample.mapped(_judging(self._schema.columns, self._messages), _JUDGED)
         self._schema.learn(judged.distinct("shape"), batch_id, now)
 
@@ -88,7 +89,7 @@ class JsonRecords:
             read,
             _sql_type(read),
             reading=self._messages.text if self._messages else None,
-            whole_files=self._stream.multi_line,
+            layout=self._layout,
             overflow_matters=overflow_matters,
         )
         return examined.select("*", self._row()).selectExpr(
@@ -148,9 +149,7 @@ class JsonRecords:
     def _verdicts(self, marks: str) -> Batches:
         """The held records with their verdicts, read from the files once."""
         if self._judged is None:
-            found = held_records(
-                self._spark, self._paths, marks, whole_files=self._stream.multi_line
-            )
+            found = held_records(self._spark, self._paths, marks, layout=self._layout)
             self._judged = found.mapped(
                 _judging(self._schema.columns, self._messages), _JUDGED
             ).kept()
@@ -169,15 +168,30 @@ class JsonRecords:
             (".".join(path), at(ROW, path) if type_at(there, path) else "null")
             for path in self._stream.identity.key
         ]
-        if not self._messages:
+        if self._stream.envelope is not Envelope.DEBEZIUM:
             return keys
         # What concerns no row needs no key.
         concerns = f"coalesce({at(ROW, (OPERATION,))}, '') in {ROW_OPERATIONS}"
         return [(path, f"if({concerns}, cast({sql} as string), '')") for path, sql in keys]
 
 
+def _layout(stream: Stream) -> Layout:
+    if stream.format is Format.AVRO:
+        return Layout.AVRO
+    return Layout.WHOLE_FILE if stream.multi_line else Layout.LINES
+
+
+def _messages(stream: Stream) -> ConnectMessages | None:
+    """What reads a record's text; none where it is the record."""
+    if stream.envelope is Envelope.DEBEZIUM:
+        return DebeziumMessages(declared_schema(stream.columns), stream.debezium)
+    if stream.format is Format.AVRO:
+        return ConnectMessages(declared_schema(stream.columns), stream.debezium)
+    return None
+
+
 def _verdict(
-    raw: bytes, columns: T.StructType, messages: DebeziumMessages | None
+    raw: bytes, columns: T.StructType, messages: ConnectMessages | None
 ) -> tuple[str | None, ...]:
     try:
         text = decoded(raw)
@@ -189,7 +203,7 @@ def _verdict(
         return refused.code, refused.reason, None, None
 
 
-def _judging(columns: T.StructType, messages: DebeziumMessages | None) -> Work:
+def _judging(columns: T.StructType, messages: ConnectMessages | None) -> Work:
     """Adds to records, by their `value`, their verdicts."""
 
     def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 
 from ingest.declarations.stream import CsvOptions, Format
 from ingest.errors import SourceUnreadable
+from ingest.files.avro import BROKEN_AVRO, avro_records
 from ingest.files.listing import opened
 
 if TYPE_CHECKING:
@@ -83,14 +85,16 @@ def empty_files(paths: Sequence[str]) -> list[str]:
 def why_unreadable(path: str, file_format: Format, *, footer_only: bool = False) -> None:
     """Read a file to its end; raises SourceUnreadable with the reason where that fails."""
     system, inside = opened(path)
-    # JSON is read by Python, whatever the file's name.
-    is_readable = file_format is Format.JSON or ":" not in inside
+    # JSON and Avro are read by Python, whatever the file's name.
+    is_readable = file_format in (Format.JSON, Format.AVRO) or ":" not in inside
     if not is_readable and as_patterns([inside]) != [inside]:
         raise SourceUnreadable(
             f"{path}: Hadoop reads no name with a colon and one of []{{}}*?\\ in it"
         )
     try:
-        if file_format is Format.PARQUET:
+        if file_format is Format.AVRO:
+            deque(avro_records(path), maxlen=0)
+        elif file_format is Format.PARQUET:
             with pq.ParquetFile(inside, filesystem=system) as file:
                 for group in range(0 if footer_only else file.num_row_groups):
                     file.read_row_group(group)
@@ -98,5 +102,6 @@ def why_unreadable(path: str, file_format: Format, *, footer_only: bool = False)
             with system.open_input_stream(inside) as stream:
                 while stream.read(_CHUNK):
                     pass
-    except (OSError, EOFError, pa.ArrowException) as error:
-        raise SourceUnreadable(f"{path}: {' '.join(str(error).split())}") from error
+    except (OSError, EOFError, pa.ArrowException, *BROKEN_AVRO) as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise SourceUnreadable(f"{path}: {said}") from error

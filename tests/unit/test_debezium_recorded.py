@@ -12,10 +12,11 @@ from pyspark.sql import types as T
 
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.stream import DebeziumOptions, DecimalHandling, TimePrecision
+from ingest.decode.avro_texts import avro_texts
 from ingest.decode.debezium import DebeziumMessages
-from tests.recorded import FAR, lines, truth
+from tests.recorded import FAR, FOLDER, lines, truth
 
-MODES = "abcdefg"
+MODES = "abcdefgh"
 TYPES = (
     "c_num_12_2 decimal(12,2), c_num_38_10 decimal(38,10), c_money decimal(38,2), c_date date, "
     "c_nums_10_3 array<decimal(10,3)>, c_dates array<date>, c_ts_0 timestamp, c_ts_3 timestamp, "
@@ -47,13 +48,21 @@ FAR_ROWS = {number + more for number in (15, 19, 20, 21, 22, 23, 24) for more in
 UNSURE_ROWS = {12, 1012}
 
 
+def messages(mode: str) -> list[str]:
+    """All messages of a mode; `h` is the defaults in Avro."""
+    if mode != "h":
+        return lines(f"{mode}/kinds")
+    files = sorted((FOLDER / "h").glob("*.avro"))
+    return [text for path in files for text in avro_texts(str(path))]
+
+
 @cache
 def newest(mode: str) -> dict[int, dict[str, Any]]:
     """By key, the row that its newest message holds."""
     declared = data_type(f"struct<{TYPES if mode in OPTIONS else ''}>")
     assert isinstance(declared, T.StructType)
     reader = DebeziumMessages(declared, OPTIONS.get(mode, DebeziumOptions()))
-    documents = [reader.document(line) for line in lines(f"{mode}/kinds")]
+    documents = [reader.document(text) for text in messages(mode)]
     changes = [one for one in documents if one]
     changes.sort(key=lambda one: (int(one["source_lsn"]), int(one["transaction_order"])))
     return {int(one["id"]): one for one in changes}

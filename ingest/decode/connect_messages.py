@@ -1,0 +1,104 @@
+"""Messages of Kafka Connect in JSON, each with its schema or without."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pyspark.sql import types as T
+
+from ingest.declarations.stream import DebeziumOptions
+from ingest.decode.connect_values import Convert, by_name, by_schema, by_type
+from ingest.decode.exact_json import Refused, loaded, written
+
+_SCHEMA, _PAYLOAD = '{"schema":{', ',"payload":'
+# Schemas of one stream that are remembered at a time.
+_MOST_SCHEMAS = 100
+
+
+class ConnectMessages:
+    """Reads the messages of one stream; `declared` are the columns that it declares."""
+
+    def __init__(self, declared: T.StructType, options: DebeziumOptions) -> None:
+        self._declared, self._options = declared, options
+        self._plain = self._without_schema()
+        # By the text of messages up to their payload, which Connect writes again and again.
+        self._by_head: dict[str, Convert] = {}
+        self._newest_head = ""
+
+    def document(self, text: str) -> dict[str, Any]:
+        """A message as a flat record. Raises Refused."""
+        payload, convert = self._parts(text)
+        return self.flat(payload, convert)
+
+    def text(self, text: str) -> str:
+        """A message as the JSON text of its flat record; empty where it is none."""
+        try:
+            return written(self.document(text))
+        except Refused:
+            return ""
+
+    def flat(self, payload: Any, convert: Convert) -> dict[str, Any]:
+        """The record that a payload is; `convert` reads what `row_schema` tells of."""
+        if not isinstance(payload, dict):
+            raise Refused("NOT_AN_OBJECT", "the payload is not an object")
+        record: dict[str, Any] = convert(payload)
+        return record
+
+    def row_schema(self, schema: Any) -> Any:
+        """The schema of a row, from that of the payload."""
+        return schema
+
+    def _parts(self, text: str) -> tuple[Any, Convert]:
+        head = self._newest_head
+        if head and text.startswith(head):
+            try:
+                return loaded(text.rstrip()[len(head) : -1]), self._by_head[head]
+            except Refused:
+                # Something stands behind the payload, or the message is broken: see below.
+                pass
+        message = loaded(text)
+        if not isinstance(message, dict) or message.keys() != {"schema", "payload"}:
+            return message, self._plain
+        return message["payload"], self._with_schema(text, message["schema"])
+
+    def _with_schema(self, text: str, schema: Any) -> Convert:
+        head = _head(text)
+        if head in self._by_head:
+            self._newest_head = head
+            return self._by_head[head]
+        if schema is None:
+            return self._plain
+        try:
+            row = self.row_schema(schema)
+            convert = by_schema(row, self._declared) if row else self._plain
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise Refused("MALFORMED_SCHEMA", f"not a schema of Connect: {error!r}") from error
+        if head:
+            if len(self._by_head) >= _MOST_SCHEMAS:
+                self._by_head.clear()
+            self._by_head[head], self._newest_head = convert, head
+        return convert
+
+    def _without_schema(self) -> Convert:
+        converts = {one.name: by_type(one.dataType, self._options) for one in self._declared.fields}
+        for name, semantic in self._options.semantic_types.items():
+            kind = self._declared[name].dataType if name in self._declared.fieldNames() else None
+            converts[name] = by_name(semantic, kind)
+
+        def converted(row: Any) -> Any:
+            return {
+                name: converts[name](value) if name in converts else value
+                for name, value in row.items()
+            }
+
+        return converted
+
+
+def _head(text: str) -> str:
+    """A message up to its payload, where it is written as Connect does; else nothing."""
+    if not text.startswith(_SCHEMA):
+        return ""
+    _, end = json.JSONDecoder().raw_decode(text, len(_SCHEMA) - 1)
+    end += len(_PAYLOAD)
+    return text[:end] if text[:end].endswith(_PAYLOAD) else ""
