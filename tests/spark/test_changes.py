@@ -322,7 +322,7 @@ def test_each_kind_of_build_is_counted_and_a_replay_writes_nothing(spark: SparkS
         ("(1, 3, 'U', 'h'), (3, 1, 'D', 'k'), (4, 0, 'U', 'late')", Outcome(late=1)),
     ]
     tables = ("default.counted", "default.counted__memory")
-    rules = {"keys": ("id",), "sequence_by": ("at",)}
+    rules: dict[str, Any] = {"keys": ("id",), "sequence_by": ("at",)}
     versions = []
     for values, expected in builds:
         query = f"select * from values {values} as t (id, at, operation, name)"
