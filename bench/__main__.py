@@ -32,7 +32,7 @@ def main() -> None:
             show_costs(builds.measure(work, chosen.events_a_day, chosen.rounds))
         if "changes" in (chosen.only or ["changes"]):
             spark = session("bench", str(work))
-            show(changes.measure(spark, chosen.rows, 50_000))
+            show(changes.measure(spark, chosen.rows, 50_000, chosen.rounds))
             spark.stop()
 
 

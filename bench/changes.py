@@ -2,13 +2,16 @@
 
 By hand, guarded: rank the changes, merge with a guard on the sequence, literal bounds, deletion
 vectors; a late change behind a delete would bring the row back. Stock: what dbt-spark writes,
-on a table with default properties, where a late change overwrites a newer one.
+on a table with default properties, where a late change overwrites a newer one. The ways take
+turns, and medians count.
 """
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
@@ -24,36 +27,61 @@ _RULES = {"keys": ("id",), "sequence_by": ("at",), "apply_as_deletes": "operatio
 _DELETION_VECTORS = "tblproperties ('delta.enableDeletionVectors' = 'true')"
 
 
-def measure(spark: SparkSession, rows: int, changes: int) -> list[Ratio]:
-    """Seconds of each way: scattered changes, then changes to recent keys in growing tables."""
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way to bring a table up to date; `prepare` makes the table and is not measured."""
+
+    name: str
+    prepare: Callable[[], object]
+    apply: Callable[[], object]
+
+
+def measure(spark: SparkSession, rows: int, changes: int, rounds: int) -> list[Ratio]:
+    """Median seconds of each way: scattered changes, then recent keys in growing tables."""
     scattered = f"cast(floor(rand(7) * {rows}) as bigint)"
     _changes(spark, "scattered", scattered, changes)
-    seconds = {
-        "by hand, guarded": _by_hand(spark, rows),
-        "dbt-spark's merge": _stock(spark, rows),
-        "apply_changes, SCD 1": _applied(spark, "current", rows, "scattered", 1),
-        "apply_changes, SCD 2": _applied(spark, "history", rows, "scattered", 2),
-    }
-    what = f"{changes:,} changes over {rows:,} rows"
-    guarded, stock = seconds["by hand, guarded"], seconds["dbt-spark's merge"]
-    current, history = seconds["apply_changes, SCD 1"], seconds["apply_changes, SCD 2"]
-    ratios = [
-        Ratio(f"{what}: SCD 1 beside the guarded merge", current, guarded, 1 / 1.15),
-        Ratio(f"{what}: SCD 1 beside dbt-spark's merge", current, stock, 1 / 0.4),
-        Ratio(f"{what}: SCD 2 beside SCD 1", history, current, 1 / 2.0),
-    ]
     small, large = rows // 5, rows * 2
-    recent = []
     for size in (small, large):
         key = f"cast({size - 40_000} + floor(rand(7) * 40000) as bigint)"
         _changes(spark, f"recent_{size}", key, 20_000)
-        recent.append(_applied(spark, f"recent_into_{size}", size, f"recent_{size}", 1))
-    ratios.append(
-        Ratio(
-            f"20,000 recent changes: {large:,} rows beside {small:,}", recent[1], recent[0], 1 / 1.5
-        )
+    seconds = _medians(
+        [
+            _by_hand(spark, rows),
+            _stock(spark, rows),
+            _applied(spark, "current", rows, "scattered", 1),
+            _applied(spark, "history", rows, "scattered", 2),
+            _applied(spark, "recent_into_small", small, f"recent_{small}", 1),
+            _applied(spark, "recent_into_large", large, f"recent_{large}", 1),
+        ],
+        rounds,
     )
-    return ratios
+    what = f"{changes:,} changes over {rows:,} rows"
+    guarded, stock = seconds["by_hand"], seconds["stock"]
+    current, history = seconds["current"], seconds["history"]
+    return [
+        Ratio(f"{what}: SCD 1 beside the guarded merge", current, guarded, 1 / 1.15),
+        Ratio(f"{what}: SCD 1 beside dbt-spark's merge", current, stock, 1 / 0.4),
+        Ratio(f"{what}: SCD 2 beside SCD 1", history, current, 1 / 2.0),
+        Ratio(
+            f"20,000 recent changes: {large:,} rows beside {small:,}",
+            seconds["recent_into_large"],
+            seconds["recent_into_small"],
+            1 / 1.5,
+        ),
+    ]
+
+
+def _medians(ways: list[_Way], rounds: int) -> dict[str, float]:
+    """The ways take turns; a round before the first one warms up and does not count."""
+    seconds: dict[str, list[float]] = {way.name: [] for way in ways}
+    for number in range(rounds + 1):
+        for way in ways:
+            way.prepare()
+            began = time.perf_counter()
+            way.apply()
+            if number > 0:
+                seconds[way.name].append(time.perf_counter() - began)
+    return {name: statistics.median(found) for name, found in seconds.items()}
 
 
 def _changes(spark: SparkSession, view: str, key: str, number: int) -> None:
@@ -73,15 +101,7 @@ def _table(spark: SparkSession, name: str, rows: int, properties: str, more: str
     )
 
 
-def _timed(way: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    way()
-    return time.perf_counter() - began
-
-
-def _by_hand(spark: SparkSession, rows: int) -> float:
-    _table(spark, "by_hand", rows, _DELETION_VECTORS)
-
+def _by_hand(spark: SparkSession, rows: int) -> _Way:
     def merge() -> None:
         bounds = spark.sql(
             "select min(id) as least, max(id) as most from default.scattered"
@@ -97,24 +117,30 @@ def _by_hand(spark: SparkSession, rows: int) -> float:
             "when not matched and new.operation <> 'D' then insert *"
         )
 
-    return _timed(merge)
+    return _Way("by_hand", lambda: _table(spark, "by_hand", rows, _DELETION_VECTORS), merge)
 
 
-def _stock(spark: SparkSession, rows: int) -> float:
-    _table(spark, "stock", rows, "")
-    return _timed(
+def _stock(spark: SparkSession, rows: int) -> _Way:
+    return _Way(
+        "stock",
+        lambda: _table(spark, "stock", rows, ""),
         lambda: spark.sql(
             "merge into default.stock as old using (select * except (place) from (select *, "
             "row_number() over (partition by id order by at desc) as place from default.scattered) "
             "where place = 1) as new on new.id = old.id "
             "when matched then update set * when not matched then insert *"
-        )
+        ),
     )
 
 
-def _applied(spark: SparkSession, name: str, rows: int, changes: str, scd_type: int) -> float:
+def _applied(spark: SparkSession, name: str, rows: int, changes: str, scd_type: int) -> _Way:
     more = ", 1L as __START_AT, cast(null as bigint) as __END_AT" if scd_type == 2 else ""
-    _table(spark, name, rows, _DELETION_VECTORS, more)
     target = Target(table=f"default.{name}", memory=f"default.{name}__memory", view=f"__{name}")
     rules = Rules(**_RULES, scd_type=scd_type)  # type: ignore[arg-type]
-    return _timed(lambda: ChangeApplication(spark, target, rules)(f"default.{changes}"))
+
+    def prepare() -> None:
+        spark.sql(f"drop table if exists {target.memory}")
+        _table(spark, name, rows, _DELETION_VECTORS, more)
+
+    application = ChangeApplication(spark, target, rules)
+    return _Way(name, prepare, lambda: application(f"default.{changes}"))

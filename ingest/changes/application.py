@@ -59,10 +59,9 @@ class ChangeApplication:
             self._run("evolve_columns", plan)
             self._run("prepare_changes", plan)
             plan.update(self._row(rendered("survey_changes", plan)))
-            *before, last = statements("weigh_changes", plan)
-            for statement in before:
-                self._execute(statement)
-            plan.update(self._row(last))
+            self._weigh(plan)
+            if plan["level"]:
+                self._weigh(plan)
             if plan["quarantined"]:
                 self._on_refused(self._spark.sql(rendered("refused_changes", plan)))
             plan["is_remembering"] = bool(rendered("is_remembering", plan))
@@ -93,6 +92,12 @@ class ChangeApplication:
         if problem:
             raise InputError(f"{self._target.table}: {problem}")
         return plan
+
+    def _weigh(self, plan: dict[str, Any]) -> None:
+        *before, last = statements("weigh_changes", plan)
+        for statement in before:
+            self._execute(statement)
+        plan.update(self._row(last))
 
     def _write(self, plan: dict[str, Any]) -> None:
         if plan["target_columns"]:

@@ -22,6 +22,7 @@
     {%- do run_statements(prepare_changes(plan)) -%}
     {%- do plan.update(one_row(run_statements(survey_changes(plan)))) -%}
     {%- do plan.update(one_row(run_statements(weigh_changes(plan)))) -%}
+    {%- if plan.level -%}{%- do plan.update(one_row(run_statements(weigh_changes(plan)))) -%}{%- endif -%}
     {%- do plan.update({'is_remembering': is_remembering(plan) | trim}) -%}
     {%- if plan.quarantined -%}{%- do quarantine_changes(plan) -%}{%- endif -%}
     {%- do run_statements(remember_changes(plan)) -%}

@@ -8,6 +8,7 @@
         ~ comparable_columns(plan, plan.shown, 'old') -%}
     select
         new.*,
+        {{ is_there }} as __is_there,
         case
             {%- if plan.keep_deleted %}
             when {{ is_there }} and {{ is_same }} and old.is_deleted = new.__deleted then 'none'

@@ -1,18 +1,21 @@
 {#-
     The newest change of each key, except where the memory holds a newer one.
+
+    Where changes were weighed and none was late, none is to be left out.
 -#}
 {% macro changes_to_merge(plan, newest) -%}
-    select new.*
+    {%- set leaves_out = not plan.target_columns or plan.late -%}
+    select {{ broadcast_hint(plan) }} new.*
     from {{ newest }} as new
-    {%- if plan.has_memory %}
+    {%- if plan.has_memory and leaves_out %}
     left join {{ plan.memory }} as memory
         on {{ equal_columns(plan.key_columns, 'new', 'memory') }}
     {%- endif %}
     where true
-        {%- if plan.has_memory %}
+        {%- if plan.has_memory and leaves_out %}
         and (memory.__position is null or new.__position >= memory.__position)
         {%- endif %}
-        {%- if plan.apply_as_truncates %}
+        {%- if plan.apply_as_truncates and leaves_out %}
         and new.__position >= coalesce(({{ truncation(plan) }}), new.__position)
         {%- endif %}
 {%- endmacro %}

@@ -1,8 +1,10 @@
 {#-
-    Make the table of what readers must not see and later changes need, or make it empty.
+    Make the table of what readers must not see and later changes need, or make it anew: empty,
+    or of the first rows to remember.
 -#}
-{% macro create_memory(plan) -%}
-    create {{ 'table if not exists' if plan.target_columns else 'or replace table' }} {{ plan.memory }} (
+{% macro create_memory(plan, rows='') -%}
+    create {{ 'table if not exists' if plan.target_columns else 'or replace table' }} {{ plan.memory }}
+    {%- if not rows %} (
         {%- for name, type in plan.columns.items() if name in plan.key_columns or plan.scd_type == 2 or plan.partial %}
         `{{ name }}` {{ type }},
         {%- endfor %}
@@ -17,6 +19,10 @@
         {%- endif %}
         __remembered_at timestamp
     )
+    {%- endif %}
     using delta
     tblproperties ('delta.enableDeletionVectors' = 'true')
+    {%- if rows %}
+    as select *, current_timestamp() as __remembered_at from ({{ rows }})
+    {%- endif %}
 {%- endmacro %}

@@ -2,7 +2,8 @@
     What the newest change of each key does to an SCD 1 table: upsert, delete, late or none.
 
     A change that is there already does nothing; one that the memory has but the table lacks,
-    because a build was killed between the two, is done now.
+    because a build was killed between the two, is done now. `__is_level` are changes that only
+    content tells from their row, which these effects do not know yet (`known_position`).
 -#}
 {% macro effects_on_rows(plan, newest) -%}
     {%- set is_there = 'old.`' ~ plan.key_columns[0] ~ '` is not null' -%}
@@ -10,9 +11,11 @@
     {%- if plan.has_memory -%}{%- do known.append('memory.__position') -%}{%- endif -%}
     {%- if plan.apply_as_truncates -%}{%- do known.append('(' ~ truncation(plan) ~ ')') -%}{%- endif -%}
     {%- if not plan.is_hidden -%}
-        {%- do known.append('if(' ~ is_there ~ ', ' ~ table_position(plan, 'old') ~ ', null)') -%}
+        {%- do known.append('if(' ~ is_there ~ ', ' ~ known_position(plan) ~ ', null)') -%}
     {%- endif -%}
     select
+        __is_there,
+        __is_level,
         __tied + if(__position <> __known
             and {{ sequence_of(plan, '__position') }} = {{ sequence_of(plan, '__known') }}, 1, 0) as __tied,
         case
@@ -30,10 +33,12 @@
             new.__deleted,
             {{ is_there }} as __is_there,
             {{ is_newer(plan) }} as __is_newer,
+            {{ 'false' if plan.is_hidden else is_there ~ ' and new.__position = ' ~ known_position(plan) }}
+                as __is_level,
             greatest({{ known | join(', ') }}) as __known
         from {{ newest }} as new
-        left join {{ plan.target }} as old
-            on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ plan.bounds }}
+        left join ({{ rows_that_change(plan, newest) }}) as old
+            on {{ equal_columns(plan.key_columns, 'new', 'old') }}
         {%- if plan.has_memory %}
         left join {{ plan.memory }} as memory
             on {{ equal_columns(plan.key_columns, 'new', 'memory') }}

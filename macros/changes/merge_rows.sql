@@ -1,5 +1,7 @@
 {#-
-    Bring an SCD 1 table up to date in one merge.
+    Bring an SCD 1 table up to date in one merge, with the clauses that it needs: where nothing
+    is inserted, Delta reads the table beside the changes instead of joining the changes to it,
+    and where nothing else is done it reads keys only.
 
     `rows` is the newest change of each key, where the memory does not know better; or rows
     that are known to differ (`is_settled`).
@@ -10,6 +12,7 @@
     merge into {{ plan.target }} as old
     using ({{ rows }}) as new
     on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ plan.bounds }}
+    {%- if plan.upserted + plan.deleted > plan.inserted %}
     {%- if not plan.keep_deleted %}
     when matched and new.__deleted {{- '' if plan.is_hidden else newer }} then delete
     {%- endif %}
@@ -18,9 +21,12 @@
         `{{ name }}` = new.`{{ name }}`{{ ', ' if not loop.last }}
         {%- endfor -%}
         {{ ', is_deleted = new.__deleted' if plan.keep_deleted }}
+    {%- endif %}
+    {%- if plan.inserted or plan.truncates %}
     when not matched {{- '' if plan.keep_deleted else ' and not new.__deleted' }} then insert (
         {{ column_names(written) }}
     ) values (
         {{ column_names(plan.columns, 'new') }}{{ ', new.__deleted' if plan.keep_deleted }}
     )
+    {%- endif %}
 {%- endmacro %}

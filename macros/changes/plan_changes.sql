@@ -17,6 +17,7 @@
     is_hidden  whether the table does not show a row's place in the order of changes
     has_places whether versions show something newer than their first change
     extracts   the input, where it is full extracts; `input` is then the changes between them
+    level      how many changes only content tells from what the table has; found by weighing
 -#}
 {% macro plan_changes(plan) -%}
     {%- set ours = [plan.start_column, plan.end_column] if plan.scd_type == 2
@@ -69,6 +70,7 @@
         'has_places': tracked | length < data | length or plan.source_position | length > 0,
         'delete_rank': 1 if plan.deletes_win_ties else 0,
         'arrival': arrival,
+        'level': 0,
     }) -%}
     {%- if plan.snapshot_by -%}
         {%- do plan.update({'input': plan.view ~ '__extracts'}) -%}

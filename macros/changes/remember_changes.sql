@@ -3,7 +3,11 @@
     remember. A table that is made anew forgets what was remembered for the old one.
 -#}
 {% macro remember_changes(plan) -%}
-    {%- if plan.is_remembering -%}
+    {%- set changes = plan.view ~ '__changes' -%}
+    {%- set is_of_deletes = plan.scd_type == 1 and not plan.partial -%}
+    {%- if plan.is_remembering and is_of_deletes and not plan.has_memory -%}
+    {{ create_memory(plan, deletes_to_remember(plan, changes)) }}
+    {%- elif plan.is_remembering -%}
         {%- if not plan.has_memory -%}
     {{ create_memory(plan) }}
     {{ next_statement() }}
@@ -11,9 +15,9 @@
         {%- if plan.scd_type == 2 -%}
     {{ merge_events(plan, events_to_remember(plan, plan.view ~ '__timeline')) }}
         {%- elif plan.partial -%}
-    {{ merge_states(plan, plan.view ~ '__changes') }}
+    {{ merge_states(plan, changes) }}
         {%- else -%}
-    {{ merge_deletes(plan, plan.view ~ '__changes') }}
+    {{ merge_deletes(plan, changes) }}
         {%- endif -%}
     {%- elif plan.is_memory_stale -%}
     {{ create_memory(plan) }}

@@ -1,6 +1,6 @@
 {#-
     Find out what the changes do before anything is written: statements, of which the last
-    gives one row of counts.
+    gives one row of counts. Where it finds changes `level` with the table they are weighed again.
 -#}
 {% macro weigh_changes(plan) -%}
     {%- if plan.scd_type == 2 -%}
@@ -13,7 +13,9 @@
         versions.*,
         coalesce(events.late, 0) as late,
         coalesce(events.tied, 0) as tied,
-        coalesce(events.remembered, 0) as remembered
+        coalesce(events.remembered, 0) as remembered,
+        0 as inserted,
+        0 as level
     from (
         select
             count_if(__effect in ('insert', 'update')) as upserted,
@@ -35,14 +37,24 @@
         0 as closed,
         count_if(__effect = 'late') as late,
         coalesce(sum(__tied), 0) as tied,
-        0 as remembered
+        0 as remembered,
+        count_if(__effect in ('upsert', 'delete') and not __is_there) as inserted,
+        {{ plan.level or 'count_if(__is_level)' }} as level
     from (
         {%- if not plan.target_columns %}
-        select if(not __deleted, 'upsert', 'none') as __effect, __tied
+        select
+            if(not __deleted, 'upsert', 'none') as __effect,
+            __tied,
+            false as __is_there,
+            false as __is_level
         from ({{ rows_of_states(plan, 'select * from ' ~ plan.view ~ '__changes') if plan.partial
             else changes_to_merge(plan, plan.view ~ '__changes') }})
         {%- elif plan.partial %}
-        select if(__is_late and __effect = 'none', 'late', __effect) as __effect, __tied
+        select
+            if(__is_late and __effect = 'none', 'late', __effect) as __effect,
+            __tied,
+            __is_there,
+            false as __is_level
         from ({{ changed_rows(plan, plan.view ~ '__changes') }})
         {%- else %}
         {{ effects_on_rows(plan, plan.view ~ '__changes') }}

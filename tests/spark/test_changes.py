@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from ingest.changes.application import ChangeApplication, Target
+from ingest.changes.application import ChangeApplication, Outcome, Target
 from ingest.changes.plan import Rules
 from ingest.errors import InputError
 from tests.spark import oracle
@@ -308,6 +308,32 @@ def test_what_was_remembered_is_forgotten_in_time(spark: SparkSession) -> None:
         apply_rows(spark, "forgetful", delete, **rules)
     apply_rows(spark, "forgetful", insert, **rules)
     assert rows(spark, "forgetful", "id", "at") == {(1, 5), (2, 1)}
+
+
+def test_each_kind_of_build_is_counted_and_a_replay_writes_nothing(spark: SparkSession) -> None:
+    """A merge has only the clauses that its build needs; so one build of each kind."""
+    builds: list[tuple[str, Outcome]] = [
+        ("(1, 1, 'U', 'a'), (2, 1, 'U', 'b'), (3, 1, 'U', 'c')", Outcome(upserted=3)),
+        ("(1, 2, 'U', 'd'), (2, 2, 'D', 'e')", Outcome(upserted=1, deleted=1)),
+        ("(4, 1, 'U', 'f'), (5, 1, 'D', 'g')", Outcome(upserted=1)),
+        ("(1, 3, 'U', 'h'), (5, 2, 'U', 'i'), (3, 0, 'U', 'late')", Outcome(upserted=2, late=1)),
+        ("(3, 1, 'U', 'c'), (2, 1, 'U', 'late'), (6, 1, 'U', 'j')", Outcome(upserted=1, late=1)),
+        ("(3, 1, 'D', 'k')", Outcome(deleted=1, tied=1)),
+        ("(1, 3, 'U', 'h'), (3, 1, 'D', 'k'), (4, 0, 'U', 'late')", Outcome(late=1)),
+    ]
+    tables = ("default.counted", "default.counted__memory")
+    rules: dict[str, Any] = {"keys": ("id",), "sequence_by": ("at",)}
+    versions = []
+    for values, expected in builds:
+        query = f"select * from values {values} as t (id, at, operation, name)"
+        spark.sql(f"create or replace temporary view counted_input as {query}")
+        assert application(spark, "counted", **rules)("counted_input") == expected
+        found = [table for table in tables if spark.catalog.tableExists(table)]
+        versions.append([len(spark.sql(f"describe history {one}").collect()) for one in found])
+    assert rows(spark, "counted", "id", "at", "name") == {
+        *((1, 3, "h"), (4, 1, "f"), (5, 2, "i"), (6, 1, "j"))
+    }
+    assert versions[-1] == versions[-2]
 
 
 @pytest.mark.parametrize(

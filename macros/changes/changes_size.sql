@@ -1,0 +1,13 @@
+{#-
+    About how many bytes the changes take in memory.
+-#}
+{% macro changes_size(plan) -%}
+    coalesce(sum(
+        {{ 16 * plan.columns | length }}
+        {%- for name, type in plan.columns.items() %}
+            {%- if type in ('string', 'binary') %} + coalesce(octet_length(`{{ name }}`), 0)
+            {%- elif '<' in type or type == 'variant' %} + coalesce(length(to_json(struct(`{{ name }}`))), 0)
+            {%- endif %}
+        {%- endfor %}
+    ), 0)
+{%- endmacro %}
