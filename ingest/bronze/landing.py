@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 
 from ingest.bronze.deduplication import deduplicated
 from ingest.declarations.stream import Format, Stream
+from ingest.decode.avro_texts import why_no_avro
 from ingest.decode.decoder import MARK, REJECTS, RESCUED, ROW, SOURCE, Decoder, Rest
 from ingest.decode.json_records import JsonRecords
 from ingest.decode.repository import StreamSchema
@@ -336,6 +337,9 @@ def _unreadable(paths: Sequence[str], stream: Stream) -> dict[str, str]:
     found = {}
     for path in paths:
         try:
+            if stream.format is Format.AVRO:
+                why_no_avro(path)
+                continue
             why_unreadable(path, stream.format)
             if stream.format is Format.CSV and stream.csv.header:
                 csv_header(path, stream.csv)

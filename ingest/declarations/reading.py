@@ -129,8 +129,11 @@ def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
     if declared.get("keep_current"):
         yield from _current_problems(given)
-    if declared.get("deduplicate_within") and not (given.get("event_id") or given.get("key")):
-        yield "meta.ingest.event_id", "must be given with deduplicate_within"
+    is_of_changes = declared.get("envelope") in ("debezium", "dms")
+    identified = given.get("event_id") or (given.get("key") and not is_of_changes)
+    if declared.get("deduplicate_within") and not identified:
+        reason = ": changes of one key are no duplicates" if is_of_changes else ""
+        yield "meta.ingest.event_id", f"must be given with deduplicate_within{reason}"
     if isinstance(size := declared.get("max_bytes_per_trigger"), str) and not _SIZE.match(size):
         yield "meta.ingest.max_bytes_per_trigger", f"{size!r} is not a size such as 512mb"
 

@@ -9,17 +9,20 @@ from __future__ import annotations
 import json
 import math
 from base64 import b64encode
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ingest.decode.connect_values import unchanged
+from ingest.errors import SourceUnreadable
 from ingest.files.avro import avro_records
 
 # Avro's named types, by both of their names.
-_Names = dict[str, dict[str, Any]]
 _Show = Callable[[Any], Any]
-_TYPES = {"int": "int32", "long": "int64", "fixed": "bytes", "enum": "string", "record": "struct"}
+_TYPES = {"int": "int32", "long": "int64", "fixed": "bytes", "enum": "string"}
 _CONNECT, _DEBEZIUM = "org.apache.kafka.connect.data", "io.debezium.time"
 _LOGICAL = {
     "date": f"{_CONNECT}.Date",
@@ -34,113 +37,94 @@ _LOGICAL = {
 }
 
 
+@dataclass(slots=True)
+class _Named:
+    """A named type of Avro: how Connect tells it, and how its values are shown."""
+
+    schema: dict[str, Any]
+    show: _Show
+
+
 def avro_texts(path: str) -> Iterator[str]:
-    """Each record of a container file, as JSON with its schema."""
+    """Each record of a container file, as JSON with its schema. Raises SourceUnreadable."""
     head = ""
-    shown: _Show = _same
-    for schema, record in avro_records(path):
-        if not head:
-            names: _Names = {}
-            head = f'{{"schema":{_json(connect_schema(schema, names))},"payload":'
-            shown = _shown(schema, names)
-        yield f"{head}{_json(shown(record))}}}"
+    shown: _Show = unchanged
+    try:
+        for schema, record in avro_records(path):
+            if not head:
+                connect, shown = _told(schema, {})
+                head = f'{{"schema":{_json(connect)},"payload":'
+            text = f"{head}{_json(shown(record))}}}"
+            # A name may be half of a surrogate pair, which no file can hold.
+            text.encode()
+            yield text
+    except Exception as error:
+        # Broken bytes lead anywhere: errors of codecs, of memory, of the interpreter.
+        reason = " ".join(str(error).split())
+        raise SourceUnreadable(f"{path}: {type(error).__name__}: {reason}") from error
+
+
+def why_no_avro(path: str) -> None:
+    """Read a file to its end. Raises SourceUnreadable."""
+    deque(avro_texts(path), maxlen=0)
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def connect_schema(schema: Any, names: _Names) -> dict[str, Any]:
-    """Connect's schema for Avro's; `names` learns Avro's named types. What refers to a type
-    that holds it is told without its members.
-    """
+def _told(schema: Any, names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:
+    """Connect's schema for Avro's, and how its values are shown; `names` learns named types."""
     if isinstance(schema, list):
-        branches = [one for one in schema if one != "null"]
-        return connect_schema(branches[0], names) if len(branches) == 1 else {"type": "union"}
+        return _told_union([one for one in schema if one != "null"], names)
     if isinstance(schema, str):
-        known = names.get(schema)
-        return _connect(schema) if known is None else known["connect"]
-    return _connect_named(schema, names) if "name" in schema else _connect_unnamed(schema, names)
-
-
-def _connect(kind: str) -> dict[str, Any]:
-    return {"type": _TYPES.get(kind, kind)}
-
-
-def _connect_unnamed(schema: Mapping[str, Any], names: _Names) -> dict[str, Any]:
+        named = names.get(schema)
+        return (named.schema, named.show) if named else _told_scalar(schema)
     kind = schema["type"]
     if isinstance(kind, dict | list):
-        return connect_schema(kind, names)
-    found = _connect(kind) | _semantics(schema)
+        return _told(kind, names)
     if kind == "array":
-        found["items"] = connect_schema(schema["items"], names)
-    elif kind == "map":
-        found["values"] = connect_schema(schema["values"], names)
-    return found
-
-
-def _connect_named(schema: Mapping[str, Any], names: _Names) -> dict[str, Any]:
-    found = _connect(schema["type"]) | _semantics(schema)
-    named = {"avro": schema, "connect": found}
-    # A reference has the short name, or the full one.
-    names[schema["name"]] = names[f"{schema.get('namespace', '')}.{schema['name']}"] = named
-    if schema["type"] == "record":
-        fields = [
-            connect_schema(one["type"], names) | {"field": one["name"]} for one in schema["fields"]
-        ]
-        named["connect"] = found = found | {"fields": fields}
-    return found
-
-
-def _semantics(schema: Mapping[str, Any]) -> dict[str, Any]:
-    logical = schema.get("logicalType")
-    if logical == "decimal":
-        scale, precision = schema.get("scale", 0), schema.get("precision", 38)
-        parameters = {"scale": str(scale), "connect.decimal.precision": str(precision)}
-        given = schema.get("connect.parameters", {})
-        return {"name": f"{_CONNECT}.Decimal", "parameters": given or parameters}
-    name = schema.get("connect.name") or _LOGICAL.get(str(logical))
-    return {"name": name, "parameters": schema.get("connect.parameters", {})} if name else {}
-
-
-def _shown(schema: Any, names: _Names) -> _Show:
-    """For a value of an Avro schema: the same in what JSON has words for."""
-    if isinstance(schema, list):
-        branches = [one for one in schema if one != "null"]
-        # Avro's reader does not tell which branch a value is of.
-        return _or_null(_shown(branches[0], names) if len(branches) == 1 else _plain)
-    if isinstance(schema, str):
-        return _reference(names[schema], names) if schema in names else _SCALARS.get(schema, _same)
-    kind = schema["type"]
-    if kind == "record":
-        members = {one["name"]: _shown(one["type"], names) for one in schema["fields"]}
-        return lambda value: {name: shown(value[name]) for name, shown in members.items()}
-    if kind == "array":
-        element = _shown(schema["items"], names)
-        return lambda value: [element(one) for one in value]
+        element, show = _told(schema["items"], names)
+        return {"type": kind, "items": element}, lambda value: [show(one) for one in value]
     if kind == "map":
-        inner = _shown(schema["values"], names)
-        return lambda value: {name: inner(one) for name, one in value.items()}
-    return _shown(kind, names)
+        inner, show = _told(schema["values"], names)
+        shown = lambda value: {name: show(one) for name, one in value.items()}  # noqa: E731
+        return {"type": kind, "values": inner}, shown
+    told, show = _told_record(schema, names) if "fields" in schema else _told_scalar(kind)
+    told |= _semantics(schema)
+    if "name" in schema:
+        names[schema["name"]] = _Named(told, show)
+    return told, show
 
 
-def _or_null(shown: _Show) -> _Show:
-    return lambda value: None if value is None else shown(value)
+def _told_union(branches: list[Any], names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:
+    told = [_told(one, names) for one in branches]
+    # Avro's reader does not tell which branch a value is of.
+    schema, show = told[0] if len(told) == 1 else ({"type": "union"}, _plain)
+    return schema, lambda value: None if value is None else show(value)
 
 
-def _reference(named: dict[str, Any], names: _Names) -> _Show:
-    """Made with the first value, because a type may hold itself."""
-
-    def shown(value: Any) -> Any:
-        if "shown" not in named:
-            named["shown"] = _shown(named["avro"], names)
-        return named["shown"](value)
-
-    return shown
+def _told_record(schema: dict[str, Any], names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:
+    members = {one["name"]: _told(one["type"], names) for one in schema["fields"]}
+    fields = [told | {"field": name} for name, (told, _) in members.items()]
+    return {"type": "struct", "fields": fields}, lambda value: {
+        name: show(value[name]) for name, (_, show) in members.items()
+    }
 
 
-def _same(value: Any) -> Any:
-    return value
+def _told_scalar(kind: str) -> tuple[dict[str, Any], _Show]:
+    return {"type": _TYPES.get(kind, kind)}, _SCALARS.get(kind, unchanged)
+
+
+def _semantics(schema: dict[str, Any]) -> dict[str, Any]:
+    logical, given = schema.get("logicalType"), schema.get("connect.parameters")
+    parameters = given if isinstance(given, dict) else {}
+    if logical == "decimal" and schema["type"] in ("bytes", "fixed"):
+        scale, precision = schema.get("scale", 0), schema.get("precision", 38)
+        own = {"scale": str(scale), "connect.decimal.precision": str(precision)}
+        return {"name": f"{_CONNECT}.Decimal", "parameters": own | parameters}
+    name = schema.get("connect.name") or _LOGICAL.get(str(logical))
+    return {"name": name, "parameters": parameters} if name else {}
 
 
 def _bytes(value: bytes) -> str:

@@ -9,18 +9,19 @@ from pyspark.sql import types as T
 
 from ingest.declarations.stream import DebeziumOptions
 from ingest.decode.connect_values import Convert, by_name, by_schema, by_type
-from ingest.decode.exact_json import Refused, loaded, written
+from ingest.decode.exact_json import DEEPEST, Refused, deeper, loaded, written
 
 _SCHEMA, _PAYLOAD = '{"schema":{', ',"payload":'
-# Schemas of one stream that are remembered at a time.
-_MOST_SCHEMAS = 100
+_SPACES = " \t\r\n"
+# Schemas of one stream that are remembered at a time, and how long their text may be.
+_MOST_SCHEMAS, _LONGEST_HEAD = 100, 1 << 20
 
 
 class ConnectMessages:
     """Reads the messages of one stream; `declared` are the columns that it declares."""
 
-    def __init__(self, declared: T.StructType, options: DebeziumOptions) -> None:
-        self._declared, self._options = declared, options
+    def __init__(self, declared: T.StructType, options: DebeziumOptions | None = None) -> None:
+        self._declared, self._options = declared, options or DebeziumOptions()
         self._plain = self._without_schema()
         # By the text of messages up to their payload, which Connect writes again and again.
         self._by_head: dict[str, Convert] = {}
@@ -29,7 +30,11 @@ class ConnectMessages:
     def document(self, text: str) -> dict[str, Any]:
         """A message as a flat record. Raises Refused."""
         payload, convert = self._parts(text)
-        return self.flat(payload, convert)
+        record = self.flat(payload, convert)
+        # What a message holds, a record may hold one level further down.
+        if deeper(record, DEEPEST):
+            raise Refused("TOO_DEEP", f"nested deeper than {DEEPEST} levels")
+        return record
 
     def text(self, text: str) -> str:
         """A message as the JSON text of its flat record; empty where it is none."""
@@ -51,9 +56,10 @@ class ConnectMessages:
 
     def _parts(self, text: str) -> tuple[Any, Convert]:
         head = self._newest_head
-        if head and text.startswith(head):
+        body = text.rstrip(_SPACES)
+        if head and body.startswith(head) and body.endswith("}"):
             try:
-                return loaded(text.rstrip()[len(head) : -1]), self._by_head[head]
+                return loaded(body[len(head) : -1]), self._by_head[head]
             except Refused:
                 # Something stands behind the payload, or the message is broken: see below.
                 pass
@@ -71,10 +77,12 @@ class ConnectMessages:
             return self._plain
         try:
             row = self.row_schema(schema)
-            convert = by_schema(row, self._declared) if row else self._plain
+            # Its columns alone: a row is no value of a semantic type.
+            fields = {"type": "struct", "fields": row["fields"]} if row else None
+            convert = by_schema(fields, self._declared) if fields else self._plain
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise Refused("MALFORMED_SCHEMA", f"not a schema of Connect: {error!r}") from error
-        if head:
+        if 0 < len(head) <= _LONGEST_HEAD:
             if len(self._by_head) >= _MOST_SCHEMAS:
                 self._by_head.clear()
             self._by_head[head], self._newest_head = convert, head
@@ -99,6 +107,6 @@ def _head(text: str) -> str:
     """A message up to its payload, where it is written as Connect does; else nothing."""
     if not text.startswith(_SCHEMA):
         return ""
-    _, end = json.JSONDecoder().raw_decode(text, len(_SCHEMA) - 1)
+    _, end = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode(text, len(_SCHEMA) - 1)
     end += len(_PAYLOAD)
     return text[:end] if text[:end].endswith(_PAYLOAD) else ""

@@ -8,7 +8,6 @@ PostgreSQL connector). A value that is not as its type says stays as it came, an
 
 from __future__ import annotations
 
-import binascii
 import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
@@ -19,7 +18,7 @@ from typing import Any
 from pyspark.sql import types as T
 
 from ingest.declarations.stream import DebeziumOptions, DecimalHandling, TimePrecision
-from ingest.decode.exact_json import Known, Number, Refused, loaded
+from ingest.decode.exact_json import DECIMAL_DIGITS, Inexact, Known, Number, Refused, loaded
 from ingest.decode.fitting import NON_NUMBERS
 from ingest.shapes.conversion import type_at
 
@@ -29,11 +28,15 @@ _EPOCH = date(1970, 1, 1)
 # Spark casts other years too, but few readers of its tables do. What does not fit is rescued,
 # with words that no cast takes for a date.
 _IN_CALENDAR = re.compile(r"(?!0000)[0-9]{4}-")
+_OUT_OF_CALENDAR = re.compile(r"[-+]?[0-9]+-|[-+]?infinity$")
 _INFINITIES = (-(2**63), 2**63 - 1)
 _FAR = "not in the years 1 to 9999: "
 _MILLIS, _MICROS, _NANOS = 10**3, 10**6, 10**9
 _DECIMAL = "org.apache.kafka.connect.data.Decimal"
-_DECIMAL_DIGITS = 38
+# Of PostgreSQL's numeric, whose limits are the widest: a scale is data, and may be anything.
+_SCALES = range(-131_072, 16_384)
+# As many digits as a number in JSON may have.
+_MOST_DIGITS = 400
 _JSON = "io.debezium.data.Json"
 
 
@@ -46,7 +49,7 @@ def by_schema(schema: Mapping[str, Any], kind: T.DataType | None) -> Convert:
     """For a value of this Connect schema, in a column that is declared as `kind` or not at all."""
     name, parameters = schema.get("name") or "", schema.get("parameters") or {}
     if name == _DECIMAL:
-        precision = int(parameters.get("connect.decimal.precision", _DECIMAL_DIGITS))
+        precision = int(parameters.get("connect.decimal.precision", DECIMAL_DIGITS))
         return _safely(_decimal(int(parameters.get("scale", 0)), precision, kind))
     named = by_name(name, kind)
     return _by_literal_type(schema, kind) if named is unchanged else named
@@ -106,7 +109,7 @@ def _safely(convert: Convert) -> Convert:
             return None
         try:
             return convert(value)
-        except (ValueError, TypeError, KeyError, OverflowError, binascii.Error, Refused):
+        except (ValueError, TypeError, KeyError, ArithmeticError, Refused):
             return value
 
     return converted
@@ -144,7 +147,7 @@ def _values(convert: Convert) -> Convert:
 
 
 def _bytes(value: Any) -> Any:
-    return Known(value, "BINARY") if isinstance(value, str) else value
+    return Known(_text(value), "BINARY")
 
 
 def _double(value: Any) -> Any:
@@ -152,19 +155,21 @@ def _double(value: Any) -> Any:
     return Known(value, "DOUBLE") if isinstance(value, str) and value in NON_NUMBERS else value
 
 
-_LITERALS: Mapping[str, Convert] = {"bytes": _bytes, "double": _double, "float": _double}
+_LITERALS: Mapping[str, Convert] = {"bytes": _safely(_bytes), "double": _double, "float": _double}
 
 
 def _decimal(scale: int, precision: int, kind: T.DataType | None) -> Convert:
-    is_held = precision <= _DECIMAL_DIGITS
+    # Databases have decimals of fewer digits than their scale, and of scales below zero.
+    digits, places = max(precision, scale, precision - scale), max(scale, 0)
+    word = f"DECIMAL({digits},{places})" if 0 < digits <= DECIMAL_DIGITS else ""
 
     def converted(value: Any) -> Any:
         if isinstance(value, Mapping):
             return _variable_decimal(value)
-        digits = _digits(value, scale)
-        if isinstance(kind, T.LongType | T.DoubleType):
-            return Number(digits)
-        return Known(digits, f"DECIMAL({precision},{scale})") if is_held else digits
+        text = _digits(value, scale)
+        if isinstance(kind, T.LongType | T.DoubleType) and len(text) <= _MOST_DIGITS:
+            return Number(text)
+        return Known(text, word) if word else text
 
     return converted
 
@@ -173,11 +178,22 @@ def _variable_decimal(value: Any) -> str:
     return _digits(value["value"], int(value["scale"]))
 
 
-def _digits(text: str, scale: int) -> str:
+def _digits(text: Any, scale: int) -> str:
     """The number whose digits are big-endian bytes in base64, and `scale` of them a fraction."""
-    unscaled = int.from_bytes(b64decode(text, validate=True), "big", signed=True)
-    digits = tuple(map(int, str(abs(unscaled))))
-    return format(Decimal((int(unscaled < 0), digits, -scale)), "f")
+    if scale not in _SCALES:
+        raise ValueError(f"no scale of a decimal: {scale}")
+    raw = b64decode(_text(text), validate=True)
+    if not raw:
+        raise ValueError("no digits")
+    unscaled = Decimal(int.from_bytes(raw, "big", signed=True)).as_tuple()
+    return format(Decimal((unscaled.sign, unscaled.digits, -scale)), "f")
+
+
+def _text(value: Any) -> str:
+    """A value that is text, and no number."""
+    if not isinstance(value, str) or isinstance(value, Number | Inexact):
+        raise TypeError(f"no text: {value!r}")
+    return value
 
 
 def _document(value: Any) -> Any:
@@ -187,7 +203,7 @@ def _document(value: Any) -> Any:
 def _date(value: Any) -> str:
     if isinstance(value, Number):
         return Known(_day(int(value)) or f"{_FAR}{value} days", "DATE")
-    return _moment(value.removesuffix("Z"), "DATE")
+    return _moment(_text(value).removesuffix("Z"), "DATE")
 
 
 def _day(days: int) -> str:
@@ -199,19 +215,27 @@ def _day(days: int) -> str:
 
 
 def _moment(text: str, kind: str) -> str:
-    return Known(text if _IN_CALENDAR.match(text) else f"{_FAR}{text}", kind)
+    if _IN_CALENDAR.match(text):
+        return Known(text, kind)
+    if _OUT_OF_CALENDAR.match(text):
+        return Known(f"{_FAR}{text}", kind)
+    raise ValueError(f"no moment: {text}")
 
 
 def _time(ticks: int) -> Convert:
     """For a time of day, in ticks of a second since midnight."""
 
     def converted(value: Any) -> str:
-        return _clock(int(value), ticks) if isinstance(value, Number) else value.removesuffix("Z")
+        if isinstance(value, Number):
+            return _clock(int(value), ticks)
+        return _text(value).removesuffix("Z")
 
     return converted
 
 
 def _clock(time: int, ticks: int) -> str:
+    if time < 0:
+        raise ValueError(f"no time of day: {time}")
     seconds, fraction = divmod(time, ticks)
     digits = f"{fraction:0{len(str(ticks)) - 1}d}".rstrip("0")
     clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
@@ -223,7 +247,7 @@ def _timestamp(ticks: int) -> Convert:
 
     def converted(value: Any) -> str:
         if not isinstance(value, Number):
-            return _moment(value, "TIMESTAMP")
+            return _moment(_text(value), "TIMESTAMP")
         days, time = divmod(int(value), 86_400 * ticks)
         # The end of 64 bits stands for infinity, also where they count nanoseconds.
         day = "" if int(value) in _INFINITIES else _day(days)

@@ -24,6 +24,7 @@ OPERATION, LSN, COMMITTED, ORDER, REST = (
     "transaction_order",
     "debezium",
 )
+_ROWS = ("before", "after")
 _TOLD = frozenset({OPERATION, LSN, COMMITTED, ORDER, REST})
 
 
@@ -44,27 +45,33 @@ def _flat(payload: Any, convert: Convert) -> dict[str, Any]:
     operation = payload.get("op") if isinstance(payload, dict) else None
     if operation not in _OPERATIONS:
         raise Refused("NOT_DEBEZIUM", f"op is {operation!r}, not one of {', '.join(_OPERATIONS)}")
-    rows = {
-        name: convert(payload[name])
-        for name in ("before", "after")
-        if isinstance(payload.get(name), dict)
-    }
+    rows = {name: convert(payload[name]) for name in _ROWS if isinstance(payload.get(name), dict)}
     holder = "before" if operation == "d" else "after"
     row = rows.pop(holder, None)
     if row is None and operation in ROW_OPERATIONS:
         raise Refused("NOT_DEBEZIUM", f"op is {operation}, but {holder} is no object")
     source, transaction = (_object(payload, name) for name in ("source", "transaction"))
-    rest = {name: value for name, value in payload.items() if name not in ("op", "before", "after")}
-    return {
-        f"after_{name}" if name in _TOLD else name: one for name, one in (row or {}).items()
-    } | {
+    order = transaction.get("total_order")
+    told = {"op", *(one for one in _ROWS if isinstance(payload.get(one), dict | None))}
+    return _columns(row or {}) | {
         OPERATION: operation,
         LSN: source.get("lsn"),
         COMMITTED: source.get("ts_ms"),
         # Changes outside a transaction that Debezium tells of, such as rows of a snapshot.
-        ORDER: transaction.get("total_order", Number("0")),
-        REST: rest | rows,
+        ORDER: Number("0") if order is None else order,
+        REST: {name: value for name, value in payload.items() if name not in told} | rows,
     }
+
+
+def _columns(row: dict[str, Any]) -> dict[str, Any]:
+    """The row; columns that are called like what is told of the change have another name."""
+    columns = {name: value for name, value in row.items() if name.lower() not in _TOLD}
+    for name in row.keys() - columns.keys():
+        free = f"after_{name}"
+        while free in columns:
+            free = f"after_{free}"
+        columns[free] = row[name]
+    return columns
 
 
 def _object(payload: dict[str, Any], name: str) -> dict[str, Any]:

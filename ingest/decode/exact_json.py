@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 # Spark 4.0 refuses a VARIANT over this size (VariantUtil.SIZE_LIMIT).
@@ -16,7 +16,8 @@ LARGEST_RECORD = 16 * 1024 * 1024
 # Python stops at 1000 calls inside each other, and what walks through a document takes three a
 # level.
 DEEPEST = 200
-_DECIMAL_DIGITS = 38
+# Digits of Spark's largest decimal.
+DECIMAL_DIGITS = 38
 
 
 class Refused(Exception):
@@ -80,7 +81,7 @@ def loaded(text: str) -> Any:
             parse_constant=_refused_constant,
             object_pairs_hook=_object,
         )
-        if _deeper(document, DEEPEST):
+        if deeper(document, DEEPEST):
             raise RecursionError
         return document
     except json.JSONDecodeError as error:
@@ -109,7 +110,7 @@ def _number(digits: str) -> Number | Inexact:
 
 def _is_exact(digits: str) -> bool:
     mantissa = digits.lstrip("-").replace(".", "")
-    if "e" not in digits and "E" not in digits and len(mantissa) <= _DECIMAL_DIGITS:
+    if "e" not in digits and "E" not in digits and len(mantissa) <= DECIMAL_DIGITS:
         return True
     return len(digits) <= 400 and is_double(digits)
 
@@ -117,10 +118,15 @@ def _is_exact(digits: str) -> bool:
 def is_double(digits: str) -> bool:
     """Whether a double shows the digits of a number again, but for zeros at its end."""
     value = float(digits)
-    return abs(value) != float("inf") and Decimal(digits) == Decimal(repr(value))
+    try:
+        return abs(value) != float("inf") and Decimal(digits) == Decimal(repr(value))
+    except InvalidOperation:
+        # An exponent past Decimal's own limits.
+        return False
 
 
-def _deeper(document: Any, levels: int) -> bool:
+def deeper(document: Any, levels: int) -> bool:
+    """Whether a document is nested deeper than so many levels."""
     reached = [document]
     for _ in range(levels):
         reached = [

@@ -45,7 +45,6 @@ Reading = Callable[[str], str]
 
 # Bytes of JSON that are read to columns at once, and those that one task reads of many files.
 _ENOUGH, _TASK = 1 << 24, 1 << 29
-_AVRO_RECORDS = 1_000
 # Up to so many records, a job costs more than the work.
 _FEW_RECORDS = 5_000
 # So much larger is JSON than its gz.
@@ -202,8 +201,8 @@ def _pieces(number: int, path: str, *, layout: Layout) -> Iterator[pa.RecordBatc
 
 
 def _avro_pieces(number: int, path: str) -> Iterator[pa.RecordBatch]:
-    before, left = 0, avro_texts(path)
-    while texts := list(islice(left, _AVRO_RECORDS)):
+    before = 0
+    for texts in _bundled(avro_texts(path)):
         ordinals = np.arange(before, before + len(texts))
         before += len(texts)
         yield pa.RecordBatch.from_arrays(
@@ -216,6 +215,19 @@ def _avro_pieces(number: int, path: str) -> Iterator[pa.RecordBatch]:
             ],
             ["text", *_PLACE],
         )
+
+
+def _bundled(texts: Iterable[str]) -> Iterator[list[str]]:
+    bundle: list[str] = []
+    size = 0
+    for text in texts:
+        bundle.append(text)
+        size += len(text)
+        if size >= _ENOUGH:
+            yield bundle
+            bundle, size = [], 0
+    if bundle:
+        yield bundle
 
 
 def _piece(

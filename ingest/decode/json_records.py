@@ -171,7 +171,8 @@ class JsonRecords:
         if self._stream.envelope is not Envelope.DEBEZIUM:
             return keys
         # What concerns no row needs no key.
-        concerns = f"coalesce({at(ROW, (OPERATION,))}, '') in {ROW_OPERATIONS}"
+        operations = ", ".join(map(text_literal, ROW_OPERATIONS))
+        concerns = f"coalesce({at(ROW, (OPERATION,))}, '') in ({operations})"
         return [(path, f"if({concerns}, cast({sql} as string), '')") for path, sql in keys]
 
 
@@ -186,7 +187,7 @@ def _messages(stream: Stream) -> ConnectMessages | None:
     if stream.envelope is Envelope.DEBEZIUM:
         return DebeziumMessages(declared_schema(stream.columns), stream.debezium)
     if stream.format is Format.AVRO:
-        return ConnectMessages(declared_schema(stream.columns), stream.debezium)
+        return ConnectMessages(declared_schema(stream.columns))
     return None
 
 

@@ -2,43 +2,52 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
 import fastavro
-from fastavro.schema import SchemaParseException
 
 from ingest.files.listing import opened
 
-# What reading a broken file raises.
-BROKEN_AVRO = (
-    ValueError,
-    EOFError,
-    IndexError,
-    KeyError,
-    TypeError,
-    zlib.error,
-    SchemaParseException,
-)
+_NAMED = ("record", "error", "enum", "fixed")
 
 
 def avro_records(path: str) -> Iterator[tuple[Any, Any]]:
     """The schema of the file, with each record; logical types are left as they are encoded.
 
-    Raises one of BROKEN_AVRO where the file is broken.
+    Types are defined once, and then referred to, by their full names. A broken file raises
+    whatever its bytes led to, for fastavro checks little.
     """
     system, inside = opened(path)
     with system.open_input_file(inside) as stream:
         blocks = fastavro.block_reader(stream)
-        schema = json.loads(blocks.metadata["avro.schema"])
+        schema = fastavro.parse_schema(blocks.writer_schema)
+        if holder := _holds_itself(schema, ()):
+            # Such values may be nested so deep that the process would die of reading them.
+            raise ValueError(f"{holder} holds itself, which is not read")
         # Python's dates end at year 9999, and a reader of logical types would make them.
         encoded = fastavro.parse_schema(_without_logical_types(schema))
         block: Any
         for block in blocks:
+            if block.num_records > len(block.bytes_.getbuffer()):
+                raise ValueError(f"{block.num_records} records in fewer bytes")
             for _ in range(block.num_records):
                 yield schema, fastavro.schemaless_reader(block.bytes_, encoded, None)
+
+
+def _holds_itself(schema: Any, around: tuple[str, ...]) -> str:
+    """The name of a type that is inside of itself; empty if there is none."""
+    if isinstance(schema, str):
+        return schema if schema in around else ""
+    if isinstance(schema, list):
+        return next(filter(None, (_holds_itself(one, around) for one in schema)), "")
+    if schema["type"] in _NAMED:
+        around = (*around, schema["name"])
+    inner = [schema.get("items", "null"), schema.get("values", "null")]
+    inner += [one["type"] for one in schema.get("fields", ())]
+    if isinstance(schema["type"], dict | list):
+        inner.append(schema["type"])
+    return _holds_itself(inner, around)
 
 
 def _without_logical_types(schema: Any) -> Any:
@@ -48,6 +57,6 @@ def _without_logical_types(schema: Any) -> Any:
         return {
             name: one if name in ("default", "symbols") else _without_logical_types(one)
             for name, one in schema.items()
-            if name != "logicalType"
+            if name != "logicalType" and not name.startswith("__")
         }
     return schema

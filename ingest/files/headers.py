@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +13,6 @@ import pyarrow.parquet as pq
 
 from ingest.declarations.stream import CsvOptions, Format
 from ingest.errors import SourceUnreadable
-from ingest.files.avro import BROKEN_AVRO, avro_records
 from ingest.files.listing import opened
 
 if TYPE_CHECKING:
@@ -92,9 +90,7 @@ def why_unreadable(path: str, file_format: Format, *, footer_only: bool = False)
             f"{path}: Hadoop reads no name with a colon and one of []{{}}*?\\ in it"
         )
     try:
-        if file_format is Format.AVRO:
-            deque(avro_records(path), maxlen=0)
-        elif file_format is Format.PARQUET:
+        if file_format is Format.PARQUET:
             with pq.ParquetFile(inside, filesystem=system) as file:
                 for group in range(0 if footer_only else file.num_row_groups):
                     file.read_row_group(group)
@@ -102,6 +98,5 @@ def why_unreadable(path: str, file_format: Format, *, footer_only: bool = False)
             with system.open_input_stream(inside) as stream:
                 while stream.read(_CHUNK):
                     pass
-    except (OSError, EOFError, pa.ArrowException, *BROKEN_AVRO) as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise SourceUnreadable(f"{path}: {said}") from error
+    except (OSError, EOFError, pa.ArrowException) as error:
+        raise SourceUnreadable(f"{path}: {' '.join(str(error).split())}") from error

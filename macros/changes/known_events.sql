@@ -32,7 +32,7 @@
             {{ comparable_columns(plan, plan.shown, 'old') }} as shown
         )) as __version
     from (
-        select
+        select {{ broadcast_hint(plan, 'touched') }}
             old.*,
             lead(old.`{{ plan.start_column }}`) over (
                 partition by {{ column_names(plan.key_columns, 'old') }} order by old.`{{ plan.start_column }}`

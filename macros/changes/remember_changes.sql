@@ -4,9 +4,10 @@
 -#}
 {% macro remember_changes(plan) -%}
     {%- set changes = plan.view ~ '__changes' -%}
-    {%- set is_of_deletes = plan.scd_type == 1 and not plan.partial -%}
-    {%- if plan.is_remembering and is_of_deletes and not plan.has_memory -%}
-    {{ create_memory(plan, deletes_to_remember(plan, changes)) }}
+    {%- set is_of_states = plan.scd_type == 1 and plan.partial -%}
+    {%- if plan.is_remembering and not plan.has_memory and not is_of_states -%}
+    {{ create_memory(plan, events_to_remember(plan, plan.view ~ '__timeline') if plan.scd_type == 2
+        else deletes_to_remember(plan, changes)) }}
     {%- elif plan.is_remembering -%}
         {%- if not plan.has_memory -%}
     {{ create_memory(plan) }}

@@ -1,6 +1,6 @@
 {#-
     What the input holds, in one row; `bounds` limits where in the table its keys can be, and
-    `bytes` is about how large the changes of an SCD 1 table are.
+    `bytes` is about how large the changes are, where they are whole rows.
 
     The bounds are literals, because Delta passes over files by literals only.
 -#}
@@ -18,7 +18,7 @@
         {%- endif %}
         {{ ('count_if(__deleted_position is not null)' if plan.partial else 'count_if(__deleted)')
             if plan.scd_type == 1 else '0' }} as deletes,
-        {{ changes_size(plan) if plan.scd_type == 1 and not plan.partial else '0' }} as bytes,
+        {{ changes_size(plan) if plan.scd_type == 2 or not plan.partial else '0' }} as bytes,
         concat_ws(
             ' and ',
             {%- for name in plan.key_columns if plan.columns[name] in

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.recorded import FAR, lines, truth
+from tests.recorded import FAR, FOLDER, lines, truth
 from tests.spark.workshop import Workshop
 
 DECLARED: dict[str, Any] = {"envelope": "debezium", "key": ["id"], "keep_current": True}
@@ -166,3 +166,28 @@ def test_any_order_of_a_workload_makes_the_same_table(workshop: Workshop) -> Non
         # A row whose key changed comes without the values that stayed.
         assert found[key]["note"] == expected[key]["note"], key
         assert found[key]["note"] in (row["note"], None), key
+
+
+def test_avro_lands_as_json_does(kinds: Workshop) -> None:
+    """By a key that some rows lack, so that records are looked for a second time, too."""
+    kinds.stream(
+        "avro", **DECLARED | {"format": "avro", "key": ["c_num_12_2"], "keep_current": False}
+    )
+    files = sorted((FOLDER / "h").glob("*.avro"))
+    for path in files:
+        kinds.drop("avro", path.name, path.read_bytes())
+    kinds.drop("avro", "broken.avro", files[0].read_bytes()[:-100])
+    kinds.land("avro")
+
+    messages = [json.loads(line) for line in lines("a/kinds") if line != "null"]
+    keyed = [(one["before"] or {}) | (one["after"] or {}) for one in messages]
+    lacking = sum(row.get("c_num_12_2") is None for row in keyed)
+    assert kinds.table("avro").count() == len(messages) - lacking
+    rejects = kinds.rejects("avro")
+    assert [row._reason_code for row in rejects].count("NULL_KEY") == lacking
+    [broken] = [row for row in rejects if row.file == "broken.avro"]
+    assert broken._reason_code == "FILE_UNREADABLE"
+    said = json.loads(bytes(next(row for row in rejects if row._raw)._raw))
+    assert said["payload"]["source"]["name"] == "h"
+    types = {one.name: one.dataType for one in kinds.table("avro").schema}
+    assert types["c_ts_6"] == kinds.table("kinds").schema["c_ts_6"].dataType

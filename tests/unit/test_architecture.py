@@ -96,7 +96,8 @@ def test_only_the_runner_and_the_command_line_catch_everything() -> None:
     caught = {
         layer_of(path) for path in MODULES if "except Exception" in path.read_text(encoding="utf-8")
     }
-    assert caught <= {"run", "cli", "tables"}
+    # In `decode` it is a reader of Avro, which broken bytes lead anywhere.
+    assert caught <= {"run", "cli", "tables", "decode"}
 
 
 MODELS = sorted(path.relative_to(ROOT / "models") for path in (ROOT / "models").rglob("*.sql"))

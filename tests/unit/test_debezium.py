@@ -185,6 +185,45 @@ def test_decimals_have_all_their_digits() -> None:
     assert by_schema(decimal(2, 12), None)("no base64") == "no base64"
 
 
+@pytest.mark.parametrize(
+    ("scale", "precision", "kind"),
+    [(5, 2, "DECIMAL(5,5)"), (-2, 5, "DECIMAL(7,0)"), (40, None, None), (2, -1, "DECIMAL(2,2)")],
+)
+def test_decimals_of_unusual_scale_have_a_type_that_holds_them(
+    scale: int, precision: int | None, kind: str | None
+) -> None:
+    found = by_schema(decimal(scale, precision), None)(unscaled(12, 1))
+    assert getattr(found, "kind", None) == kind
+
+
+UNUSUAL = {
+    "a number where text is due": (decimal(2, 6), "1234"),
+    "text without digits": (decimal(2, 6), '""'),
+    "a scale past all limits": (decimal(10**9, 6), '"AQ=="'),
+    "a date that is a truth": ({"type": "int32", "name": f"{DEBEZIUM}.Date"}, "true"),
+    "a date that is a list": ({"type": "int32", "name": f"{DEBEZIUM}.Date"}, "[]"),
+    "a date that is none": ({"type": "string", "name": f"{DEBEZIUM}.IsoDate"}, '"04.10.2024"'),
+    "a time before midnight": ({"type": "int32", "name": f"{DEBEZIUM}.Time"}, "-1"),
+    "bytes that are a number": ({"type": "bytes"}, "1234"),
+}
+
+
+@pytest.mark.parametrize(("schema", "text"), UNUSUAL.values(), ids=UNUSUAL)
+def test_a_value_that_is_not_as_its_type_says_stays(schema: dict[str, Any], text: str) -> None:
+    value = loaded(text)
+    found = by_schema(schema, None)(value)
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_variable_scales_have_limits() -> None:
+    variable = {"type": "struct", "name": "io.debezium.data.VariableScaleDecimal"}
+    for scale in ("1000000000", "-1000000000000000000"):
+        value = {"scale": Number(scale), "value": "AQ=="}
+        assert by_schema(variable, None)(value) == value
+    digits = unscaled(10**6000, 3000)
+    assert len(by_schema(variable, None)({"scale": Number("0"), "value": digits})) == 6001
+
+
 def test_a_decimal_goes_into_a_column_of_numbers_as_a_number() -> None:
     found = by_schema(decimal(0, 10), T.LongType())(unscaled(42))
     assert (found, type(found)) == ("42", Number)
@@ -221,6 +260,53 @@ def test_the_schema_of_each_message_counts() -> None:
     assert found == [dates, dates, numbers, dates]
     with pytest.raises(Refused, match="op is None"):
         reader.document(text[:-1] + ',"more":1}')
+    with pytest.raises(Refused, match="not a schema") as refused:
+        read({"schema": {"fields": [{"field": "after"}]}, "payload": payload})
+    assert refused.value.code == "MALFORMED_SCHEMA"
+    large = '{"schema":{"type":"struct","version":1' + "0" * 4400 + '},"payload":null}'
+    assert reader.document(large) == {}
+
+
+def test_what_stands_behind_a_message_counts_also_for_the_second_one() -> None:
+    reader = messages()
+    text = json.dumps(with_schema(change("m")), separators=(",", ":"))
+    for _ in range(2):
+        assert reader.document(f"{text} \r\n")["op"] == "m"
+        for more in ("x", "}", "\u00a0"):
+            with pytest.raises(Refused, match=r"character|Extra"):
+                reader.document(text + more)
+            with pytest.raises(Refused):
+                reader.document(text[:-1] + more.replace("}", "]"))
+
+
+def test_a_row_is_no_value_of_a_semantic_type() -> None:
+    fields = [{"type": "int32", "field": "x"}]
+    row = {"type": "struct", "field": "after", "name": f"{DEBEZIUM}.Date", "fields": fields}
+    payload = change("c", after={"x": 1})
+    assert read({"schema": {"type": "struct", "fields": [row]}, "payload": payload})["x"] == "1"
+
+
+def test_a_record_is_not_deeper_than_it_may_be() -> None:
+    for rest in ({"extra": _nested(199)}, {"before": {"y": _nested(198)}}):
+        with pytest.raises(Refused, match="nested deeper") as refused:
+            read(change("u", after={"x": 1}, **rest))
+        assert refused.value.code == "TOO_DEEP"
+
+
+def _nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def test_nothing_of_a_message_is_dropped() -> None:
+    document = read(change("c", before="odd", after={"op": 1, "after_op": 2, "Source_LSN": 3}))
+    assert document["debezium"]["before"] == "odd"
+    names = {"after_op": "2", "after_after_op": "1", "after_Source_LSN": "3"}
+    assert {name: document[name] for name in names} == names
+    ordered = read(change("c", after={"x": 1}, transaction={"total_order": None}))
+    assert ordered["transaction_order"] == "0"
 
 
 def test_without_a_schema_the_declared_types_and_the_modes_tell() -> None:

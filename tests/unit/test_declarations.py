@@ -58,6 +58,19 @@ def test_three_keys_make_a_stream() -> None:
 
 
 WRONG = {
+    "debezium in CSV": ({**CSV, "envelope": "debezium"}, "debezium needs format json or avro"),
+    "debezium of something else": (
+        {**GOOD, "debezium": {"time_precision_mode": "connect"}},
+        "goes with envelope: debezium, and only with it",
+    ),
+    "a semantic type that is not known": (
+        {**GOOD, "envelope": "debezium", "debezium": {"semantic_types": {"a": "Date"}}},
+        "'Date' is not one of io.debezium",
+    ),
+    "duplicates of changes": (
+        {**GOOD, "envelope": "debezium", "key": ["id"], "deduplicate_within": "1 day"},
+        "event_id: must be given with deduplicate_within: changes of one key",
+    ),
     "an unknown key with the nearest one": (
         {**GOOD, "schema_evoluton": "rescue"},
         "meta.ingest.schema_evoluton: unknown key; did you mean 'schema_evolution'?",

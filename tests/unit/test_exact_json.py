@@ -15,6 +15,7 @@ from ingest.decode.exact_json import (
     LARGEST_RECORD,
     Refused,
     decoded,
+    is_double,
     leftovers,
     record,
     written,
@@ -155,3 +156,8 @@ def test_fields_without_a_column_are_left_out_where_they_are_not_wanted() -> Non
         "a": "abc",
         "o.x": "no",
     }
+
+
+def test_a_number_past_all_exponents_is_no_double() -> None:
+    for digits in ("0e99999999999999999999999", "1e-99999999999999999999999"):
+        assert not is_double(digits)
