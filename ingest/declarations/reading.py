@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ingest.declarations.datatypes import data_type
+from ingest.declarations.envelopes import with_envelope_hints, with_identity
 from ingest.declarations.stream import (
     CleanSource,
     ColumnHint,
@@ -121,7 +122,7 @@ def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "meta.ingest.move_destination", "goes with clean_source: move, and only with it"
     if "move_destination" in declared and _is_below(declared["move_destination"], declared["path"]):
         yield "meta.ingest.move_destination", "lies in path: moved files would land again"
-    given = _given(declared)
+    given = with_identity(declared)
     if declared.get("apply_as_deletes") and not given.get("sequence_by"):
         yield (
             "meta.ingest.sequence_by",
@@ -149,11 +150,6 @@ def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str
         yield "meta.ingest.csv", f"has no meaning with format {declared['format']}"
     if declared.get("multi_line") and declared["format"] != "json":
         yield "meta.ingest.multi_line", f"has no meaning with format {declared['format']}"
-
-
-def _given(declared: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The declaration, with what its envelope says of itself."""
-    return {**_ENVELOPE_IDENTITY[Envelope(declared.get("envelope", "none"))], **declared}
 
 
 def _current_problems(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -185,8 +181,8 @@ def _stream(
         multi_line=declared.get("multi_line", False),
         csv=CsvOptions(**declared.get("csv", {})),
         debezium=_debezium_options(declared.get("debezium", {})),
-        columns=_with_envelope_hints(hints, envelope),
-        identity=_identity(_given(declared)),
+        columns=with_envelope_hints(hints, envelope),
+        identity=_identity(with_identity(declared)),
         evolution=Evolution(
             mode=SchemaEvolution(declared.get("schema_evolution", "add_new_columns")),
             infer_column_types=declared.get("infer_column_types", True),
@@ -242,54 +238,6 @@ def _identity(given: Mapping[str, Any]) -> Identity:
         event_time=split_path(given["event_time"]) if "event_time" in given else None,
         deduplicate_within=duration(within) if within else None,
     )
-
-
-# What an envelope says about records. CloudEvents 1.0: source + id is unique for each event.
-# Debezium for PostgreSQL: the position in the log orders changes, also across transactions.
-_ENVELOPE_IDENTITY: dict[Envelope, dict[str, Any]] = {
-    Envelope.NONE: {},
-    Envelope.CLOUDEVENTS: {"key": ["source", "id"], "event_type": "type", "event_time": "time"},
-    Envelope.DEBEZIUM: {
-        "sequence_by": ["source_lsn", "transaction_order"],
-        "apply_as_deletes": "op = 'd'",
-    },
-    Envelope.DMS: {"apply_as_deletes": "Op = 'D'"},
-}
-
-# What an envelope says about its own fields. CloudEvents' `data` is another thing in each
-# type, so it is held as VARIANT unless the declaration says otherwise.
-_ENVELOPE_TYPES: dict[Envelope, dict[str, str]] = {
-    Envelope.NONE: {},
-    Envelope.DMS: {"Op": "string"},
-    Envelope.DEBEZIUM: {
-        "op": "string",
-        "source_lsn": "bigint",
-        "source_ts_ms": "bigint",
-        "transaction_order": "bigint",
-    },
-    Envelope.CLOUDEVENTS: {
-        "specversion": "string",
-        "id": "string",
-        "source": "string",
-        "type": "string",
-        "time": "timestamp",
-        "subject": "string",
-        "datacontenttype": "string",
-        "data": "variant",
-    },
-}
-
-
-def _with_envelope_hints(
-    hints: tuple[ColumnHint, ...], envelope: Envelope
-) -> tuple[ColumnHint, ...]:
-    typed = {hint.path[0].lower() for hint in hints if hint.type is not None}
-    standard = tuple(
-        ColumnHint(path=(name,), type=data_type(text))
-        for name, text in _ENVELOPE_TYPES[envelope].items()
-        if name.lower() not in typed
-    )
-    return standard + tuple(hint for hint in hints if hint.type is not None)
 
 
 def split_path(text: str) -> Path:
