@@ -16,9 +16,9 @@ from pyspark.sql import types as T
 from ingest.changes.application import ChangeApplication, Outcome, Target
 from ingest.changes.plan import Rules
 from ingest.declarations.stream import Envelope, Stream
-from ingest.decode.debezium import CHANGE_OPERATIONS, OPERATION, REST, TRUNCATE
+from ingest.decode.debezium import CHANGE_OPERATIONS, INCOMPLETE, OPERATION, REST, TRUNCATE
 from ingest.lake import Lake
-from ingest.shapes.conversion import quoted, text_literal
+from ingest.shapes.conversion import quoted, text_literal, type_at
 from ingest.tables import columns, delta, table_log
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class CurrentTable:
         bronze = self.spark.read.format("delta").load(self.lake.bronze(self.stream.table))
         rows = bronze.where(F.col("_batch_id") > since)
         if self.stream.envelope is Envelope.DEBEZIUM:
+            self._warn_of_incomplete(rows)
             return rows.where(F.col(OPERATION).isin(*CHANGE_OPERATIONS))
         if self.stream.envelope is not Envelope.DMS:
             return rows
@@ -82,6 +83,18 @@ class CurrentTable:
                 first = f"if({column} is null and Op is null, {least}, {column})"
                 rows = rows.withColumn(name, F.expr(first))
         return rows
+
+    def _warn_of_incomplete(self, rows: DataFrame) -> None:
+        if not type_at(rows.schema, (REST, INCOMPLETE)):
+            return
+        count = rows.where(f"{REST}.{INCOMPLETE}").count()
+        if count:
+            log.warning(
+                "%s: %d rows were created without values that PostgreSQL did not send; they are "
+                "null, and stay so if a key has changed: set REPLICA IDENTITY FULL on the table",
+                self.stream.name,
+                count,
+            )
 
     def _changes(self) -> ChangeApplication:
         identity = self.stream.identity

@@ -5,8 +5,13 @@ Source: Debezium's documentation, "Data change events" of its PostgreSQL connect
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
 from typing import Any
 
+from pyspark.sql import types as T
+
+from ingest.declarations.stream import DebeziumOptions
 from ingest.decode.connect_messages import ConnectMessages
 from ingest.decode.connect_values import Convert
 from ingest.decode.exact_json import Number, Refused
@@ -25,15 +30,41 @@ OPERATION, LSN, COMMITTED, ORDER, REST = (
     "debezium",
 )
 _ROWS = ("before", "after")
+# In that struct: a row was created without values that PostgreSQL did not send.
+INCOMPLETE = "incomplete"
 _TOLD = frozenset({OPERATION, LSN, COMMITTED, ORDER, REST})
 
 
 class DebeziumMessages(ConnectMessages):
     """Reads change messages; a tombstone is an empty record."""
 
+    def __init__(self, declared: T.StructType, options: DebeziumOptions) -> None:
+        super().__init__(declared, options)
+        # What Debezium writes into types for a value that was not sent; see `is_unavailable`
+        # of macros/changes.
+        text = options.unavailable_value_placeholder
+        hstore, raw = json.dumps({text: text}, separators=(",", ":")), b64encode(text.encode())
+        self._unavailable_texts = {text, hstore, raw.decode()} if text else set()
+        self._unavailable_lists = [[text], [str(one) for one in text.encode()]] if text else []
+
     def flat(self, payload: Any, convert: Convert) -> dict[str, Any]:
-        """See ConnectMessages: the row of a change, and what is told about it."""
-        return {} if payload is None else _flat(payload, convert)
+        """See ConnectMessages: the row of a change, and what is told about it.
+
+        A created row that lacks a value is marked: there is none that could stay.
+        """
+        if payload is None:
+            return {}
+        record = _flat(payload, convert)
+        if payload["op"] in ("c", "r") and any(
+            map(self._is_unavailable, payload["after"].values())
+        ):
+            record[REST][INCOMPLETE] = True
+        return record
+
+    def _is_unavailable(self, value: Any) -> bool:
+        if isinstance(value, list):
+            return value in self._unavailable_lists
+        return isinstance(value, str) and value in self._unavailable_texts
 
     def row_schema(self, schema: Any) -> Any:
         """See ConnectMessages: `before` and `after` have the same."""

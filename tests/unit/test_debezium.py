@@ -300,6 +300,20 @@ def _nested(levels: int) -> Any:
     return value
 
 
+@pytest.mark.parametrize(
+    "value",
+    ["-", "LQ==", '{"-":"-"}', ["-"], [45]],
+    ids=["text", "bytes", "hstore", "array of text", "array of numbers"],
+)
+def test_a_row_that_is_created_without_a_value_is_marked(value: Any) -> None:
+    def mark(operation: str, found: Any) -> Any:
+        message = change(operation, after={"id": 1, "x": found})
+        return read(message, unavailable_value_placeholder="-")["debezium"].get("incomplete")
+
+    assert (mark("c", value), mark("r", value), mark("u", value)) == (True, True, None)
+    assert (mark("c", "--"), mark("c", None), mark("c", [])) == (None, None, None)
+
+
 def test_nothing_of_a_message_is_dropped() -> None:
     document = read(change("c", before="odd", after={"op": 1, "after_op": 2, "Source_LSN": 3}))
     assert document["debezium"]["before"] == "odd"
