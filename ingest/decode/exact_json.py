@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
 # Spark 4.0 refuses a VARIANT over this size (VariantUtil.SIZE_LIMIT).
@@ -151,12 +152,12 @@ def is_unicode(text: str) -> bool:
 
 def written(value: Any) -> str:
     """A value of `loaded` as JSON; a number that no type holds as a string of its digits."""
+    if isinstance(value, str):
+        return str(value) if isinstance(value, Number) else quoted(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(k)}:{written(v)}" for k, v in value.items()) + "}"
+        return "{" + ",".join(f"{quoted(k)}:{written(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(written, value)) + "]"
-    if isinstance(value, Number):
-        return str(value)
     return json.dumps(value)
 
 
