@@ -20,7 +20,6 @@ from ingest.decode.connect_values import unchanged
 from ingest.errors import SourceUnreadable
 from ingest.files.avro import avro_records
 
-# Avro's named types, by both of their names.
 _Show = Callable[[Any], Any]
 _TYPES = {"int": "int32", "long": "int64", "fixed": "bytes", "enum": "string"}
 _CONNECT, _DEBEZIUM = "org.apache.kafka.connect.data", "io.debezium.time"

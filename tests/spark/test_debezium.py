@@ -91,6 +91,7 @@ def test_no_value_stands_for_one_that_was_not_sent(kinds: Workshop) -> None:
     columns = ["big_texts", "big_ints", "big_longs", "big_dates", "big_hstore", "big_json"]
     shown = [f"to_json(struct({column}))" for column in columns]
     rows = [row for row in kinds.rows("kinds__current", "id", *shown) if row[0] in (101, 1101)]
+    assert len(rows) == 2
     for row in rows:
         assert not [one for one in row[1:] if one == "{}" or "unavailable" in one], row
         assert not [one for one in row[1:] if "95,95,100" in one or "1970-04-06" in one], row
