@@ -23,11 +23,21 @@ from pyspark.sql import functions as F
 from ingest.bronze.deduplication import deduplicated
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.avro_texts import why_no_avro
-from ingest.decode.decoder import MARK, REJECTS, RESCUED, ROW, SOURCE, Decoder, Rest
+from ingest.decode.decoder import (
+    MARK,
+    REJECTS,
+    RESCUED,
+    ROW,
+    SCHEMA_ID,
+    SOURCE,
+    Decoder,
+    Rest,
+)
 from ingest.decode.json_records import JsonRecords
 from ingest.decode.repository import StreamSchema
 from ingest.decode.tabular_records import TabularRecords
 from ingest.errors import SourceUnreadable
+from ingest.events.event_types import EventTypes
 from ingest.failpoint import failpoint
 from ingest.files.headers import csv_header, empty_files, why_unreadable
 from ingest.files.lines import packed_otherwise
@@ -64,6 +74,7 @@ class Landing:
     lake: Lake
     stream: Stream
     schema: StreamSchema
+    types: EventTypes
     application: str
     first_batch_id: int
     clock: Callable[[], datetime]
@@ -116,6 +127,7 @@ class Landing:
     ) -> Landed:
         if repeated:
             self.schema.load(first)
+            self.types.load(first, self.schema.columns)
         decoder = self._decoder(paths)
         decoder.learn(first, now)
         failpoint("before_first_write")
@@ -193,9 +205,9 @@ class Landing:
         return count
 
     def _decoder(self, paths: Sequence[str]) -> Decoder:
-        is_json = self.stream.format in (Format.JSON, Format.AVRO)
-        kind = JsonRecords if is_json else TabularRecords
-        return kind(self.spark, self.stream, self.schema, paths)
+        if self.stream.format in (Format.JSON, Format.AVRO):
+            return JsonRecords(self.spark, self.stream, self.schema, self.types, paths)
+        return TabularRecords(self.spark, self.stream, self.schema, paths)
 
     def _fresh(self, rows: DataFrame, now: datetime) -> DataFrame:
         identity = self.stream.identity
@@ -222,6 +234,7 @@ class Landing:
             "_ingested_at": _of_the_batch(F.lit(now)),
             "_batch_id": _of_the_batch(F.lit(batch_id).cast("bigint")),
             "_source": F.col(SOURCE),
+            "_schema_id": F.col(SCHEMA_ID),
             "_event_date": F.expr(
                 f"coalesce(try_cast({time} as date), {today})" if time else today
             ),

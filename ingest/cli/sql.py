@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ingest import settings
 from ingest.cli import show
 from ingest.errors import HeadwaterError, QueryWrong
+from ingest.events import registry
 from ingest.lake import Lake
 from ingest.session import session
 
@@ -55,15 +56,27 @@ def _prepared(lake: Lake, query: str) -> SparkSession:
 
 
 def _register(spark: SparkSession, lake: Lake, query: str) -> None:
-    """Put the Delta folders that a query names into the session's own catalog."""
-    for schema, name in set(re.findall(r"`?(\w+)`?\s*\.\s*`?(\w+)`?", query)):
-        path = lake.table(schema, name)
-        if not lake.is_table(path):
-            continue
-        spark.sql(f"create database if not exists `{schema}`")
-        spark.sql(
-            f"create table if not exists `{schema}`.`{name}` using delta location '{_text(path)}'"
-        )
+    """Put the tables that a query names into the session's own catalog."""
+    for schema, name in _named(query):
+        if lake.is_table(lake.table(schema, name)):
+            _register_folder(spark, lake, schema, name)
+        elif view := registry.view(lake, schema, name):
+            _register_folder(spark, lake, *view.bronze_table.split("."))
+            spark.sql(f"create database if not exists `{schema}`")
+            spark.sql(f"create or replace view `{schema}`.`{name}` as {view.query}")
+
+
+def _named(query: str) -> set[tuple[str, str]]:
+    """Whatever may be a schema and a table."""
+    return set(re.findall(r"`?(\w+)`?\s*\.\s*`?(\w+)`?", query))
+
+
+def _register_folder(spark: SparkSession, lake: Lake, schema: str, name: str) -> None:
+    path = lake.table(schema, name)
+    spark.sql(f"create database if not exists `{schema}`")
+    spark.sql(
+        f"create table if not exists `{schema}`.`{name}` using delta location '{_text(path)}'"
+    )
 
 
 def _print(spark: SparkSession, query: str, json: bool) -> None:
@@ -91,6 +104,7 @@ def _known_tables(error: str) -> str:
     names = sorted(
         f"{log.parent.parent.name}.{log.parent.name}" for log in root.glob("[!_]*/*/_delta_log")
     )
+    names += registry.names(Lake(settings.lake()))
     return f" The lake has: {', '.join(names) or 'no table yet'}."
 
 

@@ -12,7 +12,12 @@ from ingest.declarations.stream import ColumnHint, Envelope
 # Debezium for PostgreSQL: the position in the log orders changes, also across transactions.
 _IDENTITY: dict[Envelope, dict[str, Any]] = {
     Envelope.NONE: {},
-    Envelope.CLOUDEVENTS: {"key": ["source", "id"], "event_type": "type", "event_time": "time"},
+    Envelope.CLOUDEVENTS: {
+        "key": ["source", "id"],
+        "event_type": "type",
+        "event_time": "time",
+        "payload": "data",
+    },
     Envelope.DEBEZIUM: {
         "sequence_by": ["source_lsn", "transaction_order"],
         "apply_as_deletes": "op = 'd'",

@@ -16,6 +16,8 @@ from importlib import resources
 from pathlib import PurePosixPath
 from typing import Any
 
+from pyspark.sql.types import VariantType
+
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.envelopes import with_envelope_hints, with_identity
 from ingest.declarations.stream import (
@@ -26,10 +28,13 @@ from ingest.declarations.stream import (
     DebeziumOptions,
     DecimalHandling,
     Envelope,
+    Events,
     Evolution,
     FileSource,
     Format,
     Identity,
+    OnConflict,
+    PerType,
     SchemaEvolution,
     Stream,
     TimePrecision,
@@ -130,6 +135,7 @@ def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
     if declared.get("keep_current"):
         yield from _current_problems(given)
+    yield from _event_problems(declared, given)
     is_of_changes = declared.get("envelope") in ("debezium", "dms")
     identified = given.get("event_id") or (given.get("key") and not is_of_changes)
     if declared.get("deduplicate_within") and not identified:
@@ -152,6 +158,20 @@ def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str
         yield "meta.ingest.multi_line", f"has no meaning with format {declared['format']}"
 
 
+def _event_problems(
+    declared: Mapping[str, Any], given: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    wanted = declared.get("per_type", "none") != "none"
+    for key in ("event_type", "payload"):
+        if wanted and not given.get(key):
+            yield f"meta.ingest.{key}", "must be given with per_type"
+    if wanted and declared["format"] not in ("json", "avro"):
+        yield "meta.ingest.per_type", f"has no meaning with format {declared['format']}"
+    for key in ("payload", "on_incompatible_change"):
+        if key in declared and not (given.get("event_type") and given.get("payload")):
+            yield f"meta.ingest.{key}", "goes with event_type and payload, and only with them"
+
+
 def _current_problems(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in ("key", "sequence_by"):
         if not given.get(key):
@@ -169,6 +189,9 @@ def _stream(
     node: Mapping[str, Any], declared: Mapping[str, Any], hints: tuple[ColumnHint, ...]
 ) -> Stream:
     envelope = Envelope(declared.get("envelope", "none"))
+    given = with_identity(declared)
+    columns = with_envelope_hints(hints, envelope)
+    events = _events(given, columns, node["source_name"])
     return Stream(
         unique_id=node["unique_id"],
         name=f"{node['source_name']}.{node['name']}",
@@ -181,15 +204,49 @@ def _stream(
         multi_line=declared.get("multi_line", False),
         csv=CsvOptions(**declared.get("csv", {})),
         debezium=_debezium_options(declared.get("debezium", {})),
-        columns=with_envelope_hints(hints, envelope),
-        identity=_identity(with_identity(declared)),
+        columns=_with_payload(columns, events),
+        identity=_identity(given),
         evolution=Evolution(
             mode=SchemaEvolution(declared.get("schema_evolution", "add_new_columns")),
             infer_column_types=declared.get("infer_column_types", True),
             max_columns=declared.get("max_columns", Evolution().max_columns),
         ),
+        events=events,
         keep_current=declared.get("keep_current", False),
     )
+
+
+def _events(given: Mapping[str, Any], columns: tuple[ColumnHint, ...], source: str) -> Events:
+    """How types of events are seen: each by a view, unless the declaration says otherwise."""
+    payload = split_path(given["payload"]) if "payload" in given else ()
+    hints = {
+        hint.path[len(payload) :]: hint.type
+        for hint in columns
+        if hint.type and len(hint.path) > len(payload) and hint.path[: len(payload)] == payload
+    }
+    is_variant = not hints and not any(_is_typed(hint, payload) for hint in columns)
+    is_default = "event_type" in given and "payload" in given and is_variant
+    return Events(
+        per_type=PerType(given.get("per_type", "views" if is_default else "none")),
+        payload=payload,
+        on_conflict=OnConflict(given.get("on_incompatible_change", "rescue")),
+        hints=hints,
+        reserved=tuple({hint.path[0]: None for hint in columns if hint.path != payload}),
+        schema=f"bronze_{source}",
+    )
+
+
+def _is_typed(hint: ColumnHint, payload: Path) -> bool:
+    return hint.path == payload and not isinstance(hint.type, VariantType)
+
+
+def _with_payload(columns: tuple[ColumnHint, ...], events: Events) -> tuple[ColumnHint, ...]:
+    """The columns of the table: of a payload that differs from type to type a VARIANT."""
+    if not events.are_split:
+        return columns
+    size = len(events.payload)
+    beside = tuple(hint for hint in columns if hint.path[:size] != events.payload)
+    return (*beside, ColumnHint(path=events.payload, type=data_type("variant")))
 
 
 def _debezium_options(declared: Mapping[str, Any]) -> DebeziumOptions:

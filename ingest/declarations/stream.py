@@ -133,6 +133,41 @@ class Evolution:
     max_columns: int = 1000
 
 
+class PerType(Enum):
+    """What stands for each type of a stream's events."""
+
+    NONE = "none"
+    VIEWS = "views"
+
+
+class OnConflict(Enum):
+    """What becomes of an event whose attribute is of another JSON type than before."""
+
+    RESCUE = "rescue"
+    QUARANTINE = "quarantine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Events:
+    """How types of events are told apart and seen; `payload` holds an event's attributes.
+
+    `hints` are declared types by their paths in the payload; `reserved` are the names of
+    columns that stand beside them. `schema` is that of the types' tables.
+    """
+
+    per_type: PerType = PerType.NONE
+    payload: tuple[str, ...] = ()
+    on_conflict: OnConflict = OnConflict.RESCUE
+    hints: Mapping[tuple[str, ...], T.DataType] = field(default_factory=dict)
+    reserved: tuple[str, ...] = ()
+    schema: str = ""
+
+    @property
+    def are_split(self) -> bool:
+        """Whether each type has a table."""
+        return self.per_type is not PerType.NONE
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """What tells records of a stream apart and in which order they stand.
@@ -167,6 +202,7 @@ class Stream:
     columns: tuple[ColumnHint, ...] = ()
     identity: Identity = field(default_factory=Identity)
     evolution: Evolution = field(default_factory=Evolution)
+    events: Events = field(default_factory=Events)
     keep_current: bool = False
 
     @property

@@ -145,7 +145,7 @@ def _illegible(strings: pa.StringArray, start: int = 0) -> Iterator[int]:
 
 
 @lru_cache(maxsize=1)
-def _connection() -> duckdb.DuckDBPyConnection:
+def connection() -> duckdb.DuckDBPyConnection:
     """This process's DuckDB; Spark runs a process a core, so one thread is enough."""
     return duckdb.connect(config={"threads": 1})
 
@@ -153,12 +153,12 @@ def _connection() -> duckdb.DuckDBPyConnection:
 def _parsed(texts: pa.StringArray, kind: T.StructType) -> pa.StructArray:
     if not kind.fields:
         return pa.StructArray.from_arrays([], names=[], mask=pa.array([True] * len(texts)))
-    connection = _connection()
-    connection.register("texts", pa.table({"text": texts}))
+    database = connection()
+    database.register("texts", pa.table({"text": texts}))
     # json_transform ends the query at a text that is no JSON.
     query = "select json_transform(case when json_valid(text) then text end, $1) as r from texts"
     structure = json.dumps(_structure(kind)).replace("'", "''")
-    found = connection.sql(query.replace("$1", f"'{structure}'")).to_arrow_table()
+    found = database.sql(query.replace("$1", f"'{structure}'")).to_arrow_table()
     return found["r"].combine_chunks()
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.sql import functions as F
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,3 +73,19 @@ class Batches:
         else:
             found = [row[0] for row in self.found.select(column).distinct().collect()]
         return {text for text in found if text is not None}
+
+    def firsts(
+        self, keys: Sequence[str], value: str
+    ) -> Mapping[tuple[str | None, ...], str | None]:
+        """A text in column `value` of each distinct combination of `keys`."""
+        if isinstance(self.found, Sequence):
+            columns = [
+                [one for batch in self.found for one in batch[name].to_pylist()]
+                for name in (*keys, value)
+            ]
+            # Backwards, so that the first one stays.
+            rows: list[tuple[Any, ...]] = list(zip(*columns, strict=True))[::-1]
+        else:
+            first = F.first(value).alias(value)
+            rows = list(self.found.groupBy(*keys).agg(first).collect())
+        return {tuple(row[:-1]): row[-1] for row in rows}

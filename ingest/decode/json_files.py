@@ -20,15 +20,17 @@ from pyspark.sql import types as T
 from ingest.decode.arrow_json import records
 from ingest.decode.avro_texts import avro_texts
 from ingest.decode.batches import Batches
-from ingest.decode.decoder import SOURCE
+from ingest.decode.decoder import SCHEMA_ID, SOURCE
 from ingest.decode.exact_json import Refused, decoded
 from ingest.decode.held import FOUND, in_batches
 from ingest.files.lines import blocks, line_starts, read_at, whole
 from ingest.files.listing import size_of
+from ingest.shapes.conversion import sql_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ingest.decode.structures import Watch
     from ingest.files.lines import Positions
 
 
@@ -56,15 +58,17 @@ def read_files(
     spark: SparkSession,
     paths: Sequence[str],
     kind: T.StructType,
-    ddl: str,
     *,
     reading: Reading | None,
+    watch: Watch | None,
     layout: Layout,
     overflow_matters: bool,
 ) -> DataFrame:
-    """SOURCE, place, `record` and `fits` of each line (or file); see `arrow_json.records`.
+    """SOURCE, place, SCHEMA_ID, `record` and `fits` of each line (or file).
 
-    `ddl` is the type of `record` in words of Spark. Lines of white space are no records.
+    See `arrow_json.records`; what `watch` finds to be new does not fit either.
+
+    Lines of white space are no records.
     `reading` says what the text of a record is, from what stands there.
     """
     shares = _shared(spark, paths)
@@ -78,14 +82,19 @@ def read_files(
         )
         for piece in _gathered(pieces):
             texts = _read(piece["text"], reading) if reading else piece["text"]
-            record, fit = records(texts, kind, overflow_matters=overflow_matters)
+            found, fit = records(texts, kind, overflow_matters=overflow_matters)
+            variations = pa.nulls(len(texts), pa.string())
+            if watch:
+                variations, known = watch.judged(texts)
+                fit &= known
             yield pa.RecordBatch.from_arrays(
-                [*(piece[name] for name in _PLACE), record, pa.array(fit)],
-                [*_PLACE, "record", "fits"],
+                [*(piece[name] for name in _PLACE), variations, found, pa.array(fit)],
+                [*_PLACE, SCHEMA_ID, "record", "fits"],
             )
 
     places = "file int, offset long, length long, line long"
-    columns = f"{places}, record {ddl}, fits boolean"
+    record = sql_type(kind, variant="string")
+    columns = f"{places}, {SCHEMA_ID} string, record {record}, fits boolean"
     found = spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, columns)
     # The path does not travel with each record, as its number does. One literal of all paths,
     # which no name can hold a zero of: a literal each takes a second for thousands of them.

@@ -22,6 +22,7 @@ from ingest.decode.decoder import (
     MARK,
     RESCUED,
     ROW,
+    SCHEMA_ID,
     SOURCE,
     Rest,
     null_key_reason,
@@ -39,9 +40,13 @@ from ingest.decode.json_files import (
 )
 from ingest.decode.json_shapes import shape_text
 from ingest.decode.repository import StreamSchema
+from ingest.decode.structures import Places, Watch, hexadecimal
+from ingest.events.event_types import EventTypes, Found
+from ingest.events.variations import Known
 from ingest.shapes import conversion
-from ingest.shapes.conversion import at, quoted, text_literal, type_at
+from ingest.shapes.conversion import at, sql_type, text_literal, type_at
 from ingest.shapes.evolution import declared_schema
+from ingest.shapes.shape import parse_shape, written_shape
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -50,28 +55,36 @@ if TYPE_CHECKING:
 _SAMPLE = 10_000
 # The record that was read, as `conversion.extracted` has it.
 _RECORD = "record"
-# What is known of a record that was looked at: why it cannot be read, or its text and shape.
+# What is known of a record that was looked at: why it cannot be read, or its text and shape;
+# and of its event, where types are told apart, the type, the shape and the payload.
 _VERDICT = ("code", "reason", "text", "shape")
-_JUDGED = FOUND + "".join(f", {name} string" for name in _VERDICT)
+_EVENT = ("event_type", "event_shape", "payload")
+_JUDGED = FOUND + "".join(f", {name} string" for name in (*_VERDICT, *_EVENT))
 
 
 class JsonRecords:
     """Decoder of one batch of files of JSON or Avro."""
 
     def __init__(
-        self, spark: SparkSession, stream: Stream, schema: StreamSchema, paths: Sequence[str]
+        self,
+        spark: SparkSession,
+        stream: Stream,
+        schema: StreamSchema,
+        types: EventTypes,
+        paths: Sequence[str],
     ) -> None:
         self._spark, self._stream, self._schema, self._paths = spark, stream, schema, paths
+        self._types = types
         self._judged: Batches | None = None
         self._layout, self._messages = _layout(stream), _messages(stream)
+        self._places = _places(stream)
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: at a stream's start, the shapes of a sample."""
         if self._schema.knows_shapes:
             return
         sample = sampled_records(self._spark, self._paths, _SAMPLE, layout=self._layout)
-        judged = sample.mapped(_judging(self._schema.columns, self._messages), _JUDGED)
-        self._schema.learn(judged.distinct("shape"), batch_id, now)
+        self._learn(sample.mapped(self._judging(), _JUDGED), batch_id, now)
 
     def examined(self) -> DataFrame:
         """See Decoder."""
@@ -87,8 +100,8 @@ class JsonRecords:
             self._spark,
             self._paths,
             read,
-            _sql_type(read),
             reading=self._messages.text if self._messages else None,
+            watch=Watch(self._places, self._types.known) if self._places else None,
             layout=self._layout,
             overflow_matters=overflow_matters,
         )
@@ -96,12 +109,24 @@ class JsonRecords:
             SOURCE,
             f"if({' or '.join(held)}, {PLACE}, null) as {MARK}",
             f"cast(null as string) as {RESCUED}",
+            SCHEMA_ID,
             ROW,
         )
 
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: the shapes of held records."""
-        self._schema.learn(self._verdicts(marks).distinct("shape"), batch_id, now)
+        self._learn(self._verdicts(marks), batch_id, now)
+
+    def _learn(self, judged: Batches, batch_id: int, now: datetime) -> None:
+        self._schema.learn(judged.distinct("shape"), batch_id, now)
+        if self._places:
+            found = judged.firsts(_EVENT[:2], _EVENT[2])
+            events = [
+                Found(name, parse_shape(shape), payload or "")
+                for (name, shape), payload in found.items()
+                if name is not None and shape is not None
+            ]
+            self._types.learn(events, self._schema.columns, batch_id, now)
 
     def rest(self, marks: str) -> Rest:
         """See Decoder. What fits nowhere is rescued."""
@@ -110,10 +135,13 @@ class JsonRecords:
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
         reject = (SOURCE, "value as _raw", "_position")
         keys = self._keys()
-        verdicts = self._verdicts(marks)
+        verdicts = self._verdicts(marks).mapped(
+            _identifying(self._types.known, self._types.refused), f"{_JUDGED}, {SCHEMA_ID} string"
+        )
         kind = conversion.extracted(self._schema.columns)
+        taken = f"{FOUND}, text string, {SCHEMA_ID} string"
         read = verdicts.mapped(
-            _taking(kind), f"{FOUND}, text string, {_RECORD} {_sql_type(kind)}"
+            _taking(kind), f"{taken}, {_RECORD} {sql_type(kind, variant='string')}"
         ).rows()
         # The rescued text is computed before anything filters on the columns it reads.
         rows = read.select("*", self._row()).select(
@@ -137,7 +165,7 @@ class JsonRecords:
             "_reason",
             f"{text_literal('key: ' + ', '.join(name for name, _ in keys))} as _rule",
         )
-        good = rows.where("_reason is null").select(SOURCE, RESCUED, ROW)
+        good = rows.where("_reason is null").select(SOURCE, RESCUED, SCHEMA_ID, ROW)
         rejects = broken.unionByName(unkeyed) if keys else broken
         return Rest(good, rejects, are_few=verdicts.are_here)
 
@@ -150,10 +178,11 @@ class JsonRecords:
         """The held records with their verdicts, read from the files once."""
         if self._judged is None:
             found = held_records(self._spark, self._paths, marks, layout=self._layout)
-            self._judged = found.mapped(
-                _judging(self._schema.columns, self._messages), _JUDGED
-            ).kept()
+            self._judged = found.mapped(self._judging(), _JUDGED).kept()
         return self._judged
+
+    def _judging(self) -> Work:
+        return _judging(self._schema.columns, self._messages, self._places)
 
     def _row(self) -> Column:
         """ROW from the record that was read."""
@@ -191,6 +220,12 @@ def _messages(stream: Stream) -> ConnectMessages | None:
     return None
 
 
+def _places(stream: Stream) -> Places | None:
+    """Where types are told apart; none where they are not."""
+    kind = stream.identity.event_type
+    return Places(kind, stream.events.payload) if stream.events.are_split and kind else None
+
+
 def _verdict(
     raw: bytes, columns: T.StructType, messages: ConnectMessages | None
 ) -> tuple[str | None, ...]:
@@ -204,18 +239,58 @@ def _verdict(
         return refused.code, refused.reason, None, None
 
 
-def _judging(columns: T.StructType, messages: ConnectMessages | None) -> Work:
-    """Adds to records, by their `value`, their verdicts."""
+def _judging(
+    columns: T.StructType, messages: ConnectMessages | None, places: Places | None
+) -> Work:
+    """Adds to records, by their `value`, their verdicts, and what is said of their events."""
 
     def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             verdicts = [_verdict(raw, columns, messages) for raw in batch["value"].to_pylist()]
             judged = batch
-            for name, values in zip(_VERDICT, zip(*verdicts, strict=True), strict=True):
-                judged = judged.append_column(name, pa.array(values, pa.string()))
+            for name, told_of in zip(_VERDICT, zip(*verdicts, strict=True), strict=True):
+                judged = judged.append_column(name, pa.array(told_of, pa.string()))
+            nothing: list[list[str | None]] = [[None] * len(judged)] * len(_EVENT)
+            events = _told(judged["text"], places) if places else nothing
+            for name, texts in zip(_EVENT, events, strict=True):
+                judged = judged.append_column(name, pa.array(texts, pa.string()))
             yield judged
 
     return judge
+
+
+def _told(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:
+    """The type, the shape and the payload of each event; nothing of what is none."""
+    types: list[str | None] = [None] * len(texts)
+    found, payloads = types.copy(), types.copy()
+    events = places.events(texts)
+    shapes = [written_shape(shape) for _, shape in events.pairs]
+    for number, pair in enumerate(events.of.tolist()):
+        if pair >= 0:
+            types[number], found[number] = events.pairs[pair][0], shapes[pair]
+            payloads[number] = written(places.payload_of(texts[number].as_py()))
+    return types, found, payloads
+
+
+def _identifying(known: Known, refused: Mapping[int, str]) -> Work:
+    """Adds the variation of judged records; those of a refused one lose their text."""
+    reasons = {hexadecimal(number): reason for number, reason in refused.items()}
+
+    def identified(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            records = batch.to_pylist()
+            for one in records:
+                one[SCHEMA_ID] = None
+                if one["event_type"] is None or one["event_shape"] is None:
+                    continue
+                number, _ = known.judged(one["event_type"], parse_shape(one["event_shape"]))
+                one[SCHEMA_ID] = hexadecimal(number)
+                if reason := reasons.get(one[SCHEMA_ID]):
+                    one |= {"code": "INCOMPATIBLE_CHANGE", "reason": reason, "text": None}
+            schema = batch.schema.append(pa.field(SCHEMA_ID, pa.string()))
+            yield pa.RecordBatch.from_pylist(records, schema=schema)
+
+    return identified
 
 
 def _taking(kind: T.StructType) -> Work:
@@ -226,22 +301,10 @@ def _taking(kind: T.StructType) -> Work:
             there = batch.filter(batch["text"].is_valid())
             texts = there["text"].to_pylist()
             values = pa.array([taken(loaded(text), kind) for text in texts], arrow_type(kind))
-            found = there.select([SOURCE, "value", "_position", "text"])
+            found = there.select([SOURCE, "value", "_position", "text", SCHEMA_ID])
             yield found.append_column(_RECORD, values)
 
     return take
-
-
-def _sql_type(kind: T.DataType) -> str:
-    """A type in words of Spark; VARIANT as the text it is made of."""
-    if isinstance(kind, T.StructType):
-        members = (f"{quoted(one.name)}: {_sql_type(one.dataType)}" for one in kind.fields)
-        return f"struct<{', '.join(members)}>"
-    if isinstance(kind, T.ArrayType):
-        return f"array<{_sql_type(kind.elementType)}>"
-    if isinstance(kind, T.MapType):
-        return f"map<{_sql_type(kind.keyType)}, {_sql_type(kind.valueType)}>"
-    return "string" if isinstance(kind, T.VariantType) else kind.simpleString()
 
 
 def _nested_names(kind: T.DataType) -> Mapping[str, Any]:

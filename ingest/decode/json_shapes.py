@@ -9,7 +9,18 @@ from pyspark.sql import types as T
 
 from ingest.decode.exact_json import Known, Number, is_unicode
 from ingest.decode.fitting import is_long
-from ingest.shapes.shape import ARRAY, BIGINT, BOOLEAN, DOUBLE, LARGE, MAP, OBJECT, STRING, VOID
+from ingest.shapes.shape import (
+    ARRAY,
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    LARGE,
+    MAP,
+    OBJECT,
+    STRING,
+    VOID,
+    quoted_name,
+)
 
 _NUMBERS = (BIGINT, LARGE, DOUBLE)
 _HOLDING = T.StructType | T.ArrayType | T.MapType | T.VariantType
@@ -82,12 +93,8 @@ def _both(left: _Shape, right: _Shape) -> _Shape:
 
 def _text(shape: _Shape) -> str:
     if isinstance(shape, dict):
-        members = (f"{_quoted(name)}: {_text(one)}" for name, one in sorted(shape.items()))
+        members = (f"{quoted_name(name)}: {_text(one)}" for name, one in sorted(shape.items()))
         return f"{OBJECT}<{', '.join(members)}>"
     if isinstance(shape, list):
         return f"{ARRAY}<{_text(shape[0])}>"
     return shape
-
-
-def _quoted(name: str) -> str:
-    return name if name.isidentifier() else "`" + name.replace("`", "``") + "`"

@@ -24,20 +24,12 @@ from ingest.lake import Lake
 from ingest.shapes.conversion import union
 from ingest.shapes.evolution import Evolved, declared_schema, evolved, widened
 from ingest.shapes.shape import Shape, merged, parse_shape
-from ingest.tables import columns, delta, table_log
+from ingest.tables import columns, schema_log
+from ingest.tables.schema_log import Entry
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-EVENT_SCHEMAS = (
-    "stream string, _batch_id bigint comment 'Batch that learnt it.', "
-    "version bigint comment 'Version of the columns from here on.', "
-    "variation bigint comment 'Hash of a shape; null where the row tells a version.', "
-    "shape string comment 'Attribute paths and JSON types.', "
-    "schema string comment 'Columns of a new version, as Spark writes them in JSON.', "
-    "added array<struct<path:string,type:string>> comment 'Columns that the version brought.', "
-    "recorded_at timestamp"
-)
 # Past this many shapes a stream's records are all looked at carefully when they are new.
 MOST_SHAPES = 20_000
 
@@ -51,17 +43,14 @@ class StreamSchema:
         self._recorded = T.StructType()
         self.version = 0
         self._shapes: dict[int, Shape] = {}
-        self._path = lake.ops("event_schemas")
-        if not lake.is_table(self._path):
-            delta.ensure_table(spark, self._path, EVENT_SCHEMAS)
+        self._path = schema_log.ensured(spark, lake)
 
     def load(self, batch_id: int) -> None:
         """Know what was known when `batch_id` began. Raises DeclarationInvalid."""
-        columns_read = ["stream", "_batch_id", "version", "variation", "shape", "schema"]
         known = [
             entry
-            for entry in table_log.rows(self._path, columns_read).to_pylist()
-            if entry["stream"] == self._stream.name and entry["_batch_id"] <= batch_id
+            for entry in schema_log.entries(self._path, self._stream.name, batch_id)
+            if entry["event_type"] is None
         ]
         versions = {one["version"]: one["schema"] for one in known if one["schema"]}
         self._recorded = T.StructType()
@@ -138,18 +127,21 @@ class StreamSchema:
         if is_new:
             self.columns = self._recorded = result.schema
             self.version += 1
-        name, version = self._stream.name, self.version
-        rows: list[tuple[object, ...]] = [
-            (name, batch_id, version, key, text, None, None, now)
+        rows = [
+            Entry(version=self.version, variation=key, shape=text)
             for key, text in sorted(shapes.items())
         ]
         if is_new:
-            schema, added = result.schema.json(), list(result.added)
-            rows.append((name, batch_id, version, None, None, schema, added, now))
-        if rows:
-            table_log.append_rows(
-                self._path, rows, application=f"{self._application}/{part}", version=batch_id
-            )
+            columns_json, added = result.schema.json(), list(result.added)
+            rows.append(Entry(version=self.version, schema=columns_json, added=added))
+        schema_log.append(
+            self._path,
+            rows,
+            stream=self._stream.name,
+            batch_id=batch_id,
+            now=now,
+            application=f"{self._application}/{part}",
+        )
 
     def _with_declared(self, recorded: T.StructType) -> T.StructType:
         declared = declared_schema(self._stream.columns)

@@ -20,6 +20,7 @@ from pyspark.sql import types as T
 from ingest.declarations.stream import CsvOptions, Format, SchemaEvolution, Stream
 from ingest.decode.decoder import (
     MARK,
+    NO_SCHEMA_ID,
     RESCUED,
     ROW,
     SOURCE,
@@ -101,7 +102,7 @@ class TabularRecords:
         unkeyed = [f"{at(ROW, path)} is null" for path in self._stream.identity.key]
         held = [f"{_CORRUPT} is not null", f"not {_VALID}", *unkeyed]
         return reduce(DataFrame.unionByName, rows).selectExpr(
-            SOURCE, f"{mark(' or '.join(held), _RAW)} as {MARK}", RESCUED, ROW
+            SOURCE, f"{mark(' or '.join(held), _RAW)} as {MARK}", RESCUED, NO_SCHEMA_ID, ROW
         )
 
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
@@ -126,7 +127,7 @@ class TabularRecords:
             _by_fault("'not UTF-8'", "'not one value a column'", reason, "_reason"),
             _by_fault("null", "null", rule, "_rule"),
         )
-        return Rest(rows.select(SOURCE, RESCUED, ROW).where("false"), rejects)
+        return Rest(rows.selectExpr(SOURCE, RESCUED, NO_SCHEMA_ID, ROW).where("false"), rejects)
 
     def _lines(self, group: _Group) -> DataFrame:
         """SOURCE, the raw record as text, and the record as a struct of the file's columns."""

@@ -19,6 +19,7 @@ from ingest.bronze.maintenance import compacted
 from ingest.declarations.stream import CleanSource, Stream
 from ingest.decode.repository import StreamSchema
 from ingest.errors import HeadwaterError
+from ingest.events.event_types import EventTypes
 from ingest.files.listing import listed
 from ingest.files.queue import NEW, FileQueue
 from ingest.lake import Lake
@@ -66,11 +67,13 @@ class StreamQuery:
         _make_tables(spark, lake, stream)
         identity = identity_of(lake, stream)
         schema = StreamSchema(spark, lake, stream, identity.application)
+        types = EventTypes(spark, lake, stream, identity.application)
         self._landing = Landing(
             spark=spark,
             lake=lake,
             stream=stream,
             schema=schema,
+            types=types,
             application=identity.application,
             first_batch_id=identity.first_batch_id,
             clock=clock,
@@ -80,6 +83,7 @@ class StreamQuery:
         )
         # Wrong hints are refused before anything runs.
         schema.load(_ALL_BATCHES)
+        types.load(_ALL_BATCHES, schema.columns)
         self._queue = FileQueue(spark, lake.queue(stream.table))
 
     def discover(self) -> None:

@@ -24,6 +24,18 @@ def text_literal(text: str) -> str:
     return f"'{escaped}'"
 
 
+def sql_type(kind: T.DataType, variant: str = "variant") -> str:
+    """A type in words of Spark, its names quoted; with another word for VARIANT, where given."""
+    if isinstance(kind, T.StructType):
+        members = (f"{quoted(one.name)}: {sql_type(one.dataType, variant)}" for one in kind.fields)
+        return f"struct<{', '.join(members)}>"
+    if isinstance(kind, T.ArrayType):
+        return f"array<{sql_type(kind.elementType, variant)}>"
+    if isinstance(kind, T.MapType):
+        return f"map<{sql_type(kind.keyType)}, {sql_type(kind.valueType, variant)}>"
+    return variant if isinstance(kind, T.VariantType) else kind.simpleString()
+
+
 def is_json(kind: T.DataType) -> bool:
     """Whether a scalar type is one that JSON has: its values need no cast."""
     return isinstance(

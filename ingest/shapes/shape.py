@@ -2,7 +2,8 @@
 
 A shape is one text, in the words of Spark's `schema_of_variant`, for instance
 `OBJECT<id: BIGINT, tags: ARRAY<STRING>>`. Few distinct texts describe millions of records,
-so what columns there must be is decided once a shape, on the driver.
+so what columns there must be is decided once a shape, on the driver. Where several kinds were
+seen at one place, they stand with `|` between: `BIGINT|STRING`.
 """
 
 from __future__ import annotations
@@ -20,8 +21,18 @@ MAP = "MAP"
 BINARY, DATE, TIMESTAMP = "BINARY", "DATE", "TIMESTAMP"
 # A whole number past 64 bits.
 LARGE = "DECIMAL(38,0)"
+# Strings that say something else, by what they say.
+TEXT_KINDS = {
+    "TEXT_BIGINT": BIGINT,
+    "TEXT_LARGE": LARGE,
+    "TEXT_DOUBLE": DOUBLE,
+    "TEXT_BOOLEAN": BOOLEAN,
+    "TEXT_DATE": DATE,
+    "TEXT_TIMESTAMP": TIMESTAMP,
+}
 
 _NAME = re.compile(r"\s*(?:`((?:[^`]|``)*)`|([^`:<>, ]+)):\s*")
+_HOLDER = re.compile(r"(ARRAY|MAP)<")
 _SCALAR = re.compile(r"\s*([A-Z_]+(?:\(\d+,\s*\d+\))?)")
 
 
@@ -37,6 +48,16 @@ class Shape:
     def values(self) -> frozenset[str]:
         """The kinds without null."""
         return self.kinds - {VOID}
+
+    def covers(self, other: Shape) -> bool:
+        """Whether all that `other` has was seen here; nulls are nothing."""
+        if not other.values <= self.kinds:
+            return False
+        if other.element and not (self.element or EMPTY).covers(other.element):
+            return False
+        return all(
+            self.fields.get(name, EMPTY).covers(shape) for name, shape in other.fields.items()
+        )
 
     def merged(self, other: Shape) -> Shape:
         """Both shapes in one."""
@@ -58,6 +79,26 @@ def merged(shapes: Iterable[Shape]) -> Shape:
     return reduce(Shape.merged, shapes, EMPTY)
 
 
+def written_shape(shape: Shape) -> str:
+    """The text that tells a shape."""
+    return "|".join(_written(kind, shape) for kind in sorted(shape.kinds)) or VOID
+
+
+def _written(kind: str, shape: Shape) -> str:
+    if kind == OBJECT:
+        members = sorted(shape.fields.items())
+        told = (f"{quoted_name(name)}: {written_shape(one)}" for name, one in members)
+        return f"{OBJECT}<{', '.join(told)}>"
+    if kind in (ARRAY, MAP) and shape.element:
+        return f"{kind}<{written_shape(shape.element)}>"
+    return kind
+
+
+def quoted_name(name: str) -> str:
+    """An attribute's name, as a shape has it."""
+    return name if name.isidentifier() else "`" + name.replace("`", "``") + "`"
+
+
 def parse_shape(text: str) -> Shape:
     """The shape that a text tells; ValueError where it is none."""
     shape, rest = _parse(text)
@@ -67,14 +108,21 @@ def parse_shape(text: str) -> Shape:
 
 
 def _parse(text: str) -> tuple[Shape, str]:
-    text = text.lstrip()
+    shape, rest = _parse_kind(text.lstrip())
+    while rest.startswith("|"):
+        other, rest = _parse_kind(rest[1:])
+        shape = shape.merged(other)
+    return shape, rest
+
+
+def _parse_kind(text: str) -> tuple[Shape, str]:
     if text.startswith("OBJECT<"):
         return _object(text[len("OBJECT<") :])
-    if text.startswith("ARRAY<"):
-        element, rest = _parse(text[len("ARRAY<") :])
+    if holder := _HOLDER.match(text):
+        element, rest = _parse(text[holder.end() :])
         if not rest.startswith(">"):
             raise ValueError(f"not a shape: {text!r}")
-        return Shape(frozenset({ARRAY}), element=element), rest[1:]
+        return Shape(frozenset({holder[1]}), element=element), rest[1:]
     scalar = _SCALAR.match(text)
     if not scalar:
         raise ValueError(f"not a shape: {text!r}")

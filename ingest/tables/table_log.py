@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake.exceptions import CommitFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+# Each time another process was quicker.
+_TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +64,33 @@ def counted(path: str, batch_id: int) -> BatchCounts | None:
     return BatchCounts(rows, rescued)
 
 
-def rows(path: str, columns: Sequence[str]) -> pa.Table:
-    """Columns of a small table of bookkeeping, as they are now."""
-    return DeltaTable(path).to_pyarrow_table(columns=list(columns))
+def column_names(path: str) -> list[str]:
+    """A table's columns."""
+    return [str(one.name) for one in DeltaTable(path).schema().fields]
+
+
+def rows(path: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """A small table of bookkeeping as it is now: all columns, or those."""
+    return DeltaTable(path).to_pyarrow_table(columns=list(columns) if columns else None)
 
 
 def _files(path: str) -> pa.Table:
     return pa.table(DeltaTable(path).get_add_actions(flatten=True))
+
+
+def replace_rows(path: str, rows: Sequence[Sequence[Any]], predicate: str) -> None:
+    """Put rows in the place of those that `predicate`, in words of SQL, is true for.
+
+    Two processes may do so at once, each for rows of its own.
+    """
+    for attempt in range(_TRIES):
+        table = DeltaTable(path)
+        try:
+            write_deltalake(table, _arrow(table, rows), mode="overwrite", predicate=predicate)
+            return
+        except CommitFailedError:
+            if attempt == _TRIES - 1:
+                raise
 
 
 def append_rows(
@@ -78,15 +103,17 @@ def append_rows(
     if application and has_appended(path, application=application, version=version):
         return
     table = DeltaTable(path)
-    schema = pa.schema(table.schema().to_arrow())
-    columns = [
-        pa.array(values, kind.type)
-        for values, kind in zip(zip(*rows, strict=True), schema, strict=True)
-    ]
     transactions = [Transaction(application, version)] if application else None
     write_deltalake(
         table,
-        pa.Table.from_arrays(columns, schema=schema),
+        _arrow(table, rows),
         mode="append",
         commit_properties=CommitProperties(app_transactions=transactions),
     )
+
+
+def _arrow(table: DeltaTable, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    schema = pa.schema(table.schema().to_arrow())
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(values, kind.type) for values, kind in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)

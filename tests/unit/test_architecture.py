@@ -22,6 +22,7 @@ LAYERS = (
     ("tables",),
     ("changes",),
     ("files",),
+    ("events",),
     ("decode",),
     ("bronze",),
     ("run",),

@@ -1,0 +1,108 @@
+"""One type of event: a value that changes by what its events bring and what persons decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import Enum
+
+from pyspark.sql import types as T
+
+from ingest.events.columns import kept_with
+from ingest.events.variations import with_maps
+from ingest.shapes.shape import EMPTY, Shape, merged
+
+
+class Change(Enum):
+    """What an entry of `ops.event_schemas` tells of a type."""
+
+    GROWN = "grown"
+    REFUSED = "refused"
+    ACCEPTED = "accepted"
+    PINNED = "pinned"
+    REVERTED = "reverted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventType:
+    """A type, up to a batch.
+
+    `kept` is the shape that its columns follow from; `landed` are the shapes of all variations
+    that landed, `seen` is all of them in one. `refused` are those that did not, each with the
+    reason. `rescued` are paths where values of another JSON type than the kept one have landed.
+    `versions` has what was kept in each version.
+    """
+
+    name: str
+    table_name: str
+    version: int = 0
+    kept: Shape = EMPTY
+    seen: Shape = EMPTY
+    landed: Mapping[int, Shape] = field(default_factory=dict)
+    refused: Mapping[int, tuple[Shape, str]] = field(default_factory=dict)
+    rescued: frozenset[tuple[str, ...]] = frozenset()
+    columns: T.StructType = field(default_factory=T.StructType)
+    is_pinned: bool = False
+    versions: Mapping[int, Shape] = field(default_factory=dict)
+    first_seen: datetime | None = None
+    last_grown: datetime | None = None
+
+    @property
+    def pending(self) -> str | None:
+        """What waits for a person to decide."""
+        return "; ".join(sorted({reason for _, reason in self.refused.values()})) or None
+
+    def knows(self, number: int, shape: Shape) -> bool:
+        """Whether a variation of this shape has landed, and brings nothing new."""
+        return number in self.landed and self.seen.covers(shape)
+
+    def landing(self, number: int, shape: Shape, at: datetime) -> EventType:
+        """With a variation that lands."""
+        kept, conflicts = kept_with(self.kept, shape)
+        return replace(
+            self,
+            kept=self.kept if self.is_pinned else kept,
+            seen=with_maps(self.seen.merged(shape)),
+            # A variation that is landed for the second time has more kinds of text.
+            landed={**self.landed, number: self.landed.get(number, EMPTY).merged(shape)},
+            rescued=self.rescued | {one.path for one in conflicts},
+            first_seen=self.first_seen or at,
+            last_grown=at,
+        )
+
+    def refusing(self, number: int, shape: Shape, reason: str, at: datetime) -> EventType:
+        """With a variation that does not land."""
+        refused = {**self.refused, number: (shape, reason)}
+        return replace(self, refused=refused, first_seen=self.first_seen or at, last_grown=at)
+
+    def in_version(self, version: int, kept: Shape, columns: T.StructType) -> EventType:
+        """With a version's columns."""
+        versions = {**self.versions, version: kept}
+        return replace(self, version=version, kept=kept, columns=columns, versions=versions)
+
+    def accepted(self) -> Shape:
+        """What is kept once all that did not fit is accepted."""
+        refused = [shape for shape, _ in self.refused.values()]
+        return with_maps(merged([self.kept, self.seen, *refused]))
+
+    def decided(self, change: Change, kept: Shape) -> EventType:
+        """After a person's decision, which settles what was refused."""
+        landed = self.landed
+        if change is Change.REVERTED:
+            # What does not go with the version is judged anew when it comes again.
+            landed = {key: one for key, one in landed.items() if not kept_with(kept, one)[1]}
+        conflicts = (one for shape in self.landed.values() for one in kept_with(kept, shape)[1])
+        return replace(
+            self,
+            landed=landed,
+            seen=with_maps(merged(landed.values())),
+            rescued=frozenset(one.path for one in conflicts),
+            refused=self.refused if change is Change.REVERTED else {},
+            is_pinned=change is Change.PINNED,
+        )
+
+
+def all_variations(types: Iterable[EventType]) -> frozenset[int]:
+    """Every variation that has landed."""
+    return frozenset(number for one in types for number in one.landed)

@@ -1,0 +1,280 @@
+"""What is known of the types of a stream's events, remembered in `ops`.
+
+`ops.event_schemas` has each variation and version with the batch that learnt it. What a person
+asks for most, one row a type as it is now, is in `ops.event_types`, which follows from it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import types as T
+
+from ingest.declarations.stream import OnConflict, Stream
+from ingest.events import registry
+from ingest.events.columns import added, columns_of, kept_type, kept_with
+from ingest.events.event_type import Change, EventType, all_variations
+from ingest.events.names import table_name
+from ingest.events.registry import Registered
+from ingest.events.variations import Known, canonical, variation, with_maps
+from ingest.events.views import TypeView
+from ingest.lake import Lake
+from ingest.shapes.shape import Shape, parse_shape, written_shape
+from ingest.tables import columns, schema_log
+from ingest.tables.schema_log import Entry
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+# Characters of a payload that are kept as a variation's prototype.
+MOST_OF_A_PROTOTYPE = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An event of a variation that may be new: its type, its shape and its payload."""
+
+    event_type: str
+    shape: Shape
+    prototype: str
+
+
+class EventTypes:
+    """The types of one stream, up to a batch."""
+
+    def __init__(self, spark: SparkSession, lake: Lake, stream: Stream, application: str) -> None:
+        self._stream, self._application = stream, application
+        self._types: dict[str, EventType] = {}
+        self._known: Known | None = None
+        self._beside = T.StructType()
+        self._path = schema_log.ensured(spark, lake)
+        self._lake = lake
+        if stream.events.are_split:
+            registry.ensured(spark, lake)
+
+    @property
+    def types(self) -> Mapping[str, EventType]:
+        """All types, by their names."""
+        return self._types
+
+    @property
+    def known(self) -> Known:
+        """What workers need to tell what is new."""
+        if self._known is None:
+            seen = {name: one.seen for name, one in self._types.items()}
+            self._known = Known(seen, all_variations(self._types.values()))
+        return self._known
+
+    @property
+    def refused(self) -> Mapping[int, str]:
+        """Why events do not land, by their variation."""
+        return {
+            number: f"{one.name} (version {one.version}): {reason}"
+            for one in self._types.values()
+            for number, (_, reason) in one.refused.items()
+        }
+
+    def load(self, batch_id: int, beside: T.StructType) -> None:
+        """Know what was known when `batch_id` began; `beside` are the columns of bronze."""
+        if not self._stream.events.are_split:
+            return
+        self._types, self._known, self._beside = {}, None, beside
+        for row in schema_log.entries(self._path, self._stream.name, batch_id):
+            if row["event_type"] is not None:
+                self._types[row["event_type"]] = self._replayed(row)
+        self._register()
+
+    def learn(
+        self, found: Iterable[Found], beside: T.StructType, batch_id: int, now: datetime
+    ) -> None:
+        """Take in variations that are new, and grow the types' columns; all in one commit.
+
+        `beside` are the columns of bronze, which the tables of types show, too.
+        """
+        by_type: dict[str, list[Found]] = {}
+        for one in sorted(found, key=lambda one: (one.event_type, written_shape(one.shape))):
+            by_type.setdefault(one.event_type, []).append(one)
+        rows = [row for name, events in by_type.items() for row in self._learnt(name, events, now)]
+        if beside != self._beside or rows:
+            self._beside = beside
+            self._record(rows, batch_id, now, "types")
+
+    def decide(
+        self,
+        name: str,
+        change: Change,
+        version: int | None,
+        *,
+        batch_id: int,
+        now: datetime,
+        request: str,
+    ) -> EventType:
+        """Carry out a person's decision, once for each `request`."""
+        before = self._types[name]
+        kept = (
+            before.accepted()
+            if change is Change.ACCEPTED
+            else before.versions[version or before.version]
+        )
+        after = before.decided(change, kept)
+        after = after.in_version(before.version + 1, kept, self._columns(after, kept))
+        self._types[name] = after
+        self._record([_version_row(before, after, change)], batch_id, now, f"types/{request}")
+        return after
+
+    def _learnt(self, name: str, events: Sequence[Found], now: datetime) -> list[Entry]:
+        before = after = self._types.get(name) or self._new(name)
+        rows: list[Entry] = []
+        for one in events:
+            shape = canonical(one.shape, after.seen)
+            number = variation(name, shape)
+            if after.knows(number, shape) or number in after.refused:
+                continue
+            conflicts = kept_with(after.kept, shape)[1]
+            news = [str(one) for one in conflicts if one.path not in after.rescued]
+            is_refused = bool(conflicts) and self._refuses(before)
+            if is_refused:
+                reason = "; ".join(map(str, conflicts))
+                after = after.refusing(number, shape, reason, now)
+            else:
+                after = after.landing(number, shape, now)
+            if news:
+                self._warn(name, news, is_refused=is_refused)
+            rows.append(
+                Entry(
+                    event_type=name,
+                    version=before.version,
+                    variation=number,
+                    shape=written_shape(shape),
+                    prototype=one.prototype[:MOST_OF_A_PROTOTYPE],
+                    change=(Change.REFUSED if is_refused else Change.GROWN).value,
+                    conflict="; ".join(news) or None,
+                )
+            )
+        if not rows:
+            return []
+        kept = with_maps(after.kept)
+        grown = self._columns(after, kept)
+        if grown != before.columns or after.rescued != before.rescued or not before.version:
+            after = after.in_version(before.version + 1, kept, grown)
+            rows = [replace(one, version=after.version) for one in rows]
+            rows.append(_version_row(before, after, Change.GROWN))
+        self._types[name] = after
+        return rows
+
+    def _refuses(self, one: EventType) -> bool:
+        return self._stream.events.on_conflict is OnConflict.QUARANTINE and not one.is_pinned
+
+    def _warn(self, name: str, news: Sequence[str], *, is_refused: bool) -> None:
+        log.warning(
+            "%s: %s: %s: %s until `ingest schema accept '%s'`, or `pin`",
+            self._stream.name,
+            name,
+            "; ".join(news),
+            "such events wait in quarantine" if is_refused else "such values are rescued",
+            name,
+        )
+
+    def _replayed(self, row: Mapping[str, Any]) -> EventType:
+        name, at = row["event_type"], row["recorded_at"]
+        one = self._types.get(name) or self._new(name)
+        change, shape = Change(row["change"]), parse_shape(row["shape"])
+        if row["variation"] is not None:
+            if change is Change.REFUSED:
+                reason = "; ".join(map(str, kept_with(one.kept, shape)[1]))
+                return one.refusing(row["variation"], shape, reason, at)
+            return one.landing(row["variation"], shape, at)
+        if change is not Change.GROWN:
+            one = one.decided(change, shape)
+        schema = T.StructType.fromJson(json.loads(row["schema"]))
+        return replace(one.in_version(row["version"], shape, schema), last_grown=at)
+
+    def _new(self, name: str) -> EventType:
+        taken = {one.table_name for one in self._types.values()}
+        for one in registry.registered(self._lake):
+            if (one.stream, one.event_type) == (self._stream.name, name):
+                return EventType(name=name, table_name=one.table_name)
+            if one.table_schema == self._stream.events.schema:
+                taken.add(one.table_name)
+        return EventType(name=name, table_name=table_name(name, taken))
+
+    def _columns(self, one: EventType, kept: Shape) -> T.StructType:
+        events = self._stream.events
+        return columns_of(
+            kept,
+            one.columns,
+            payload=events.payload[-1],
+            reserved=[*columns.INGEST.fieldNames(), *events.reserved],
+            hints=events.hints,
+            max_columns=self._stream.evolution.max_columns,
+        )
+
+    def _record(self, rows: Sequence[Entry], batch_id: int, now: datetime, part: str) -> None:
+        schema_log.append(
+            self._path,
+            rows,
+            stream=self._stream.name,
+            batch_id=batch_id,
+            now=now,
+            application=f"{self._application}/{part}",
+        )
+        self._known = None
+        self._register()
+
+    def _register(self) -> None:
+        """Write what `ops.event_types` has of this stream, where it has something else."""
+        name = self._stream.name
+        there = {
+            one.event_type: one for one in registry.registered(self._lake) if one.stream == name
+        }
+        rows = {key: self._registered(one, there.get(key)) for key, one in self._types.items()}
+        if rows != there:
+            registry.replace_types(self._lake, name, list(rows.values()))
+
+    def _registered(self, one: EventType, there: Registered | None) -> Registered:
+        events, table = self._stream.events, f"bronze.{self._stream.table}"
+        rescued = {path: kept_type(one.kept, path) for path in sorted(one.rescued)}
+        view = TypeView(
+            event_type=one.name,
+            columns=one.columns,
+            payload=events.payload,
+            rescued=rescued,
+            is_pinned=one.is_pinned,
+        )
+        query = view.query(table, self._beside)
+        is_same = there is not None and query == there.query
+        return Registered(
+            stream=self._stream.name,
+            event_type=one.name,
+            table_schema=events.schema,
+            table_name=one.table_name,
+            bronze_table=table,
+            version=one.version,
+            schema=one.columns.json(),
+            rescued=[{"path": list(path), "kept": kept} for path, kept in rescued.items()],
+            pending=one.pending,
+            is_pinned=one.is_pinned,
+            variations=len(one.landed),
+            first_seen=one.first_seen,
+            last_grown=one.last_grown,
+            changed_at=there.changed_at if there and is_same else datetime.now(UTC),
+            query=query,
+        )
+
+
+def _version_row(before: EventType, after: EventType, change: Change) -> Entry:
+    return Entry(
+        event_type=after.name,
+        version=after.version,
+        shape=written_shape(after.kept),
+        schema=after.columns.json(),
+        added=added(before.columns, after.columns),
+        change=change.value,
+    )

@@ -1,0 +1,98 @@
+"""`ops.event_types`: one row a type of event, as it is now.
+
+It follows from `ops.event_schemas`, and is all that a reader needs: also of streams whose
+declaration is not at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ingest.lake import Lake
+from ingest.tables import delta, table_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_COLUMNS = (
+    "stream string comment 'Stream that the type came in.', "
+    "event_type string, "
+    "table_schema string comment 'Schema of its table.', "
+    "table_name string comment 'Name of its table.', "
+    "bronze_table string comment 'Table of bronze that holds its events.', "
+    "version bigint comment 'Version of its columns.', "
+    "schema string comment 'Its columns, as Spark writes them in JSON.', "
+    "rescued array<struct<path:array<string>,kept:string>> "
+    "comment 'Places where values of another JSON type than the kept one have landed.', "
+    "pending string comment 'What does not go with the columns, and waits for a person.', "
+    "is_pinned boolean comment 'Whether its columns stay as they are.', "
+    "variations bigint comment 'How many variations of its events have landed.', "
+    "first_seen timestamp comment 'When the first of its variations came.', "
+    "last_grown timestamp comment 'When its newest variation or version came.', "
+    "changed_at timestamp comment 'When its view was last another one.', "
+    "query string comment 'The view of it.'"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registered:
+    """A row; see the columns' comments."""
+
+    stream: str
+    event_type: str
+    table_schema: str
+    table_name: str
+    bronze_table: str
+    version: int
+    schema: str
+    rescued: Sequence[Mapping[str, Any]]
+    pending: str | None
+    is_pinned: bool
+    variations: int
+    first_seen: datetime | None
+    last_grown: datetime | None
+    changed_at: datetime
+    query: str
+
+    @property
+    def name(self) -> str:
+        """The table's name with its schema."""
+        return f"{self.table_schema}.{self.table_name}"
+
+
+def ensured(spark: SparkSession, lake: Lake) -> str:
+    """The table's folder; the table is made where there is none."""
+    path = lake.ops("event_types")
+    if not lake.is_table(path):
+        delta.ensure_table(spark, path, _COLUMNS)
+    return path
+
+
+def registered(lake: Lake) -> list[Registered]:
+    """All types, by stream and name."""
+    path = lake.ops("event_types")
+    if not lake.is_table(path):
+        return []
+    names = [one.name for one in fields(Registered)]
+    found = [Registered(**row) for row in table_log.rows(path, names).to_pylist()]
+    return sorted(found, key=lambda one: (one.stream, one.event_type))
+
+
+def replace_types(lake: Lake, stream: str, rows: Sequence[Registered]) -> None:
+    """Put the types of one stream in the place of those that were there."""
+    literal = stream.replace("'", "''")
+    values = [tuple(getattr(one, name.name) for name in fields(Registered)) for one in rows]
+    table_log.replace_rows(lake.ops("event_types"), values, f"stream = '{literal}'")
+
+
+def view(lake: Lake, schema: str, name: str) -> Registered | None:
+    """The type whose table has this name."""
+    return next((one for one in registered(lake) if one.name == f"{schema}.{name}"), None)
+
+
+def names(lake: Lake) -> list[str]:
+    """The names of all types' tables."""
+    return sorted(one.name for one in registered(lake))

@@ -1,0 +1,41 @@
+"""What strings say: numbers, booleans, dates and timestamps that were written as text.
+
+Only the forms that come back from their type as they were written, or mean the same: a number
+with a zero in front is none, nor is a timestamp without its offset.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ingest.shapes.shape import STRING
+
+# Whole numbers of up to 38 digits; with a point up to 15 digits, which a double holds.
+_WHOLE = r"-?(?:0|[1-9][0-9]{0,37})"
+_FRACTION = r"-?(?:0|[1-9][0-9]{0,6})\.[0-9]{1,8}"
+NUMBER_OR_BOOLEAN_TEXT = f"(?:{_WHOLE}|{_FRACTION}|true|false)"
+_DAY = (
+    r"(?:[12][0-9]{3})-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
+    r"|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|[12][0-9]))"
+)
+DATE_TEXT = _DAY
+TIMESTAMP_TEXT = (
+    _DAY + r"[T ](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?"
+    r"(?:Z|[-+](?:0[0-9]|1[0-4]):[0-5][0-9])"
+)
+_KINDS = (
+    ("TEXT_BOOLEAN", re.compile("true|false")),
+    ("TEXT_BIGINT", re.compile(r"-?(?:0|[1-9][0-9]{0,17})")),
+    ("TEXT_LARGE", re.compile(_WHOLE)),
+    ("TEXT_DOUBLE", re.compile(_FRACTION)),
+    ("TEXT_TIMESTAMP", re.compile(TIMESTAMP_TEXT)),
+    ("TEXT_DATE", re.compile(DATE_TEXT)),
+)
+
+
+def kind_of_text(text: str) -> str:
+    """The kind of shape that a string has."""
+    for kind, form in _KINDS:
+        if form.fullmatch(text):
+            return kind
+    return STRING

@@ -1,0 +1,86 @@
+"""`ops.event_schemas`: every shape that was learnt, and every version of columns that it brought.
+
+An entry belongs to a stream as a whole, or to one type of its events. It is made by a batch,
+and a batch uses the entries up to its own number, so that it does the same when it runs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ingest.lake import Lake
+from ingest.tables import delta, table_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_COLUMNS = (
+    "stream string, _batch_id bigint comment 'Batch that learnt it.', "
+    "version bigint comment 'Version of the columns from here on.', "
+    "variation bigint comment 'Hash of a shape; null where the row tells a version.', "
+    "shape string comment 'Attribute paths and JSON types.', "
+    "schema string comment 'Columns of a new version, as Spark writes them in JSON.', "
+    "added array<struct<path:string,type:string>> comment 'Columns that the version brought.', "
+    "recorded_at timestamp"
+)
+_COLUMNS_OF_TYPES = (
+    "event_type string comment 'Type of event; null where the row tells of the whole stream.', "
+    "prototype string comment 'First payload that was seen of a variation.', "
+    "change string comment 'What it was: grown, refused, accepted, pinned or reverted.', "
+    "conflict string comment 'What did not go with the columns that were there.'"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One row, but for what all rows of a commit share; see the columns' comments."""
+
+    version: int
+    variation: int | None = None
+    shape: str | None = None
+    schema: str | None = None
+    added: Sequence[tuple[str, str]] | None = None
+    event_type: str | None = None
+    prototype: str | None = None
+    change: str | None = None
+    conflict: str | None = None
+
+
+def ensured(spark: SparkSession, lake: Lake) -> str:
+    """The table's folder; the table is made, or given the columns that an older one lacks."""
+    path = lake.ops("event_schemas")
+    if not lake.is_table(path):
+        delta.ensure_table(spark, path, f"{_COLUMNS}, {_COLUMNS_OF_TYPES}")
+    elif "event_type" not in table_log.column_names(path):
+        spark.sql(f"alter table delta.`{path}` add columns ({_COLUMNS_OF_TYPES})")
+    return path
+
+
+def entries(path: str, stream: str, batch_id: int) -> list[Mapping[str, Any]]:
+    """The rows of one stream that were known when `batch_id` began, in order."""
+    found = table_log.rows(path).to_pylist()
+    mine = [row for row in found if row["stream"] == stream and row["_batch_id"] <= batch_id]
+    return sorted(mine, key=lambda row: (row["_batch_id"], row["version"]))
+
+
+def append(
+    path: str,
+    rows: Sequence[Entry],
+    *,
+    stream: str,
+    batch_id: int,
+    now: datetime,
+    application: str,
+) -> None:
+    """Append entries in one commit, unless `application` has done so for this batch."""
+    if not rows:
+        return
+    table_log.append_rows(
+        path,
+        [(stream, batch_id, *astuple(one)[:5], now, *astuple(one)[5:]) for one in rows],
+        application=application,
+        version=batch_id,
+    )
