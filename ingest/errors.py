@@ -27,6 +27,18 @@ class InputError(HeadwaterError):
     exit_code = 2
 
 
+class EventTypeUnknown(InputError):
+    """No event of such a type, or no such version of it, is known."""
+
+    code = "EVENT_TYPE"
+
+
+class RequestRefused(InputError):
+    """What was asked of a stream's owner cannot be done."""
+
+    code = "REQUEST"
+
+
 class TransientError(HeadwaterError):
     """Trying again later can help."""
 

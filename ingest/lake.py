@@ -40,6 +40,14 @@ class Lake:
         """Lock file of the stream that lands `table`."""
         return Path(self.root, "_locks", f"{table}.lock")
 
+    def requests(self) -> Path:
+        """Folder of what people ask of the process that lands a stream."""
+        return Path(self.root, "_requests")
+
+    def released(self, table: str) -> Path:
+        """Folder of records that left quarantine and are to land in `table`."""
+        return Path(self.root, "_released", table)
+
     def is_table(self, path: str) -> bool:
         """Whether a folder holds a Delta table."""
         log = Path(path, "_delta_log")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ingest.cli import schema
 from ingest.errors import HeadwaterError
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ app = typer.Typer(
     help="Land declared streams in bronze. Streams are the sources of the dbt project that "
     "have config.meta.ingest; selectors are dbt's.",
 )
+
+app.add_typer(schema.app, name="schema")
 
 Select = Annotated[
     list[str] | None,

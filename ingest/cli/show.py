@@ -35,6 +35,11 @@ def table(title: str, rows: Sequence[Mapping[str, object]], drop: Sequence[str] 
     Console().print(drawn)
 
 
+def line(text: str) -> None:
+    """Print a line."""
+    sys.stdout.write(text + "\n")
+
+
 def error(failed: HeadwaterError) -> None:
     """Print an error as one line (declarations: one line each) on standard error."""
     if isinstance(failed, DeclarationInvalid):

@@ -167,6 +167,9 @@ def _event_problems(
             yield f"meta.ingest.{key}", "must be given with per_type"
     if wanted and declared["format"] not in ("json", "avro"):
         yield "meta.ingest.per_type", f"has no meaning with format {declared['format']}"
+    waits = declared.get("on_incompatible_change") == "quarantine"
+    if waits and (declared["format"] != "json" or declared.get("multi_line")):
+        yield "meta.ingest.on_incompatible_change", "quarantine needs format json, a line a record"
     for key in ("payload", "on_incompatible_change"):
         if key in declared and not (given.get("event_type") and given.get("payload")):
             yield f"meta.ingest.{key}", "goes with event_type and payload, and only with them"

@@ -41,7 +41,7 @@ from ingest.decode.json_files import (
 from ingest.decode.json_shapes import shape_text
 from ingest.decode.repository import StreamSchema
 from ingest.decode.structures import Places, Watch, hexadecimal
-from ingest.events.event_types import EventTypes, Found
+from ingest.events.event_types import EventTypes, Found, rule_of
 from ingest.events.variations import Known
 from ingest.shapes import conversion
 from ingest.shapes.conversion import at, sql_type, text_literal, type_at
@@ -136,7 +136,8 @@ class JsonRecords:
         reject = (SOURCE, "value as _raw", "_position")
         keys = self._keys()
         verdicts = self._verdicts(marks).mapped(
-            _identifying(self._types.known, self._types.refused), f"{_JUDGED}, {SCHEMA_ID} string"
+            _identifying(self._types.known, self._types.refused),
+            f"{_JUDGED}, {SCHEMA_ID} string, rule string",
         )
         kind = conversion.extracted(self._schema.columns)
         taken = f"{FOUND}, text string, {SCHEMA_ID} string"
@@ -156,7 +157,7 @@ class JsonRecords:
                 *reject,
                 "code as _reason_code",
                 "reason as _reason",
-                "cast(null as string) as _rule",
+                "rule as _rule",
             )
         )
         unkeyed = rows.where("_reason is not null").selectExpr(
@@ -280,14 +281,17 @@ def _identifying(known: Known, refused: Mapping[int, str]) -> Work:
         for batch in batches:
             records = batch.to_pylist()
             for one in records:
-                one[SCHEMA_ID] = None
+                one[SCHEMA_ID] = one["rule"] = None
                 if one["event_type"] is None or one["event_shape"] is None:
                     continue
                 number, _ = known.judged(one["event_type"], parse_shape(one["event_shape"]))
                 one[SCHEMA_ID] = hexadecimal(number)
                 if reason := reasons.get(one[SCHEMA_ID]):
                     one |= {"code": "INCOMPATIBLE_CHANGE", "reason": reason, "text": None}
-            schema = batch.schema.append(pa.field(SCHEMA_ID, pa.string()))
+                    one["rule"] = rule_of(one["event_type"])
+            schema = batch.schema
+            for name in (SCHEMA_ID, "rule"):
+                schema = schema.append(pa.field(name, pa.string()))
             yield pa.RecordBatch.from_pylist(records, schema=schema)
 
     return identified

@@ -45,7 +45,6 @@ class EventType:
     columns: T.StructType = field(default_factory=T.StructType)
     is_pinned: bool = False
     versions: Mapping[int, Shape] = field(default_factory=dict)
-    first_seen: datetime | None = None
     last_grown: datetime | None = None
 
     @property
@@ -67,14 +66,13 @@ class EventType:
             # A variation that is landed for the second time has more kinds of text.
             landed={**self.landed, number: self.landed.get(number, EMPTY).merged(shape)},
             rescued=self.rescued | {one.path for one in conflicts},
-            first_seen=self.first_seen or at,
             last_grown=at,
         )
 
     def refusing(self, number: int, shape: Shape, reason: str, at: datetime) -> EventType:
         """With a variation that does not land."""
         refused = {**self.refused, number: (shape, reason)}
-        return replace(self, refused=refused, first_seen=self.first_seen or at, last_grown=at)
+        return replace(self, refused=refused, last_grown=at)
 
     def in_version(self, version: int, kept: Shape, columns: T.StructType) -> EventType:
         """With a version's columns."""

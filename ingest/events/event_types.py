@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from pyspark.sql import types as T
 from ingest.declarations.stream import OnConflict, Stream
 from ingest.events import registry
 from ingest.events.columns import added, columns_of, kept_type, kept_with
+from ingest.events.counts import Counts
 from ingest.events.event_type import Change, EventType, all_variations
 from ingest.events.names import table_name
 from ingest.events.registry import Registered
@@ -25,7 +27,7 @@ from ingest.events.variations import Known, canonical, variation, with_maps
 from ingest.events.views import TypeView
 from ingest.lake import Lake
 from ingest.shapes.shape import Shape, parse_shape, written_shape
-from ingest.tables import columns, schema_log
+from ingest.tables import columns, schema_log, table_log
 from ingest.tables.schema_log import Entry
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# Seconds between two writes of the counts alone.
+_WRITE_EVERY = 10.0
 # Characters of a payload that are kept as a variation's prototype.
 MOST_OF_A_PROTOTYPE = 16_384
 
@@ -55,7 +59,9 @@ class EventTypes:
         self._known: Known | None = None
         self._beside = T.StructType()
         self._path = schema_log.ensured(spark, lake)
-        self._lake = lake
+        self._lake, self._bronze = lake, lake.bronze(stream.table)
+        self._counts, self._counted_at = Counts(), 0.0
+        self._newest = -1
         if stream.events.are_split:
             registry.ensured(spark, lake)
 
@@ -89,7 +95,18 @@ class EventTypes:
         for row in schema_log.entries(self._path, self._stream.name, batch_id):
             if row["event_type"] is not None:
                 self._types[row["event_type"]] = self._replayed(row)
+                self._newest = row["_batch_id"]
+        self._counts = Counts.of_rows(self._registered_types())
+        self._counts.follow(self._bronze)
         self._register()
+
+    def count(self, *, is_last: bool = False) -> None:
+        """Count what has landed since, and write it now and then, or at last."""
+        if not self._stream.events.are_split:
+            return
+        self._counts.follow(self._bronze)
+        if is_last or time.monotonic() - self._counted_at > _WRITE_EVERY:
+            self._register()
 
     def learn(
         self, found: Iterable[Found], beside: T.StructType, batch_id: int, now: datetime
@@ -107,17 +124,13 @@ class EventTypes:
             self._record(rows, batch_id, now, "types")
 
     def decide(
-        self,
-        name: str,
-        change: Change,
-        version: int | None,
-        *,
-        batch_id: int,
-        now: datetime,
-        request: str,
+        self, name: str, change: Change, version: int | None, *, now: datetime, request: str
     ) -> EventType:
-        """Carry out a person's decision, once for each `request`."""
+        """Carry out a person's decision, once for each `request`, between two batches."""
         before = self._types[name]
+        application = f"{self._application}/{request}"
+        if table_log.last_version(self._path, application) >= 0:
+            return before
         kept = (
             before.accepted()
             if change is Change.ACCEPTED
@@ -125,8 +138,8 @@ class EventTypes:
         )
         after = before.decided(change, kept)
         after = after.in_version(before.version + 1, kept, self._columns(after, kept))
-        self._types[name] = after
-        self._record([_version_row(before, after, change)], batch_id, now, f"types/{request}")
+        self._types[name] = replace(after, last_grown=now)
+        self._record([_version_row(before, after, change)], self._newest, now, request)
         return after
 
     def _learnt(self, name: str, events: Sequence[Found], now: datetime) -> list[Entry]:
@@ -217,6 +230,7 @@ class EventTypes:
         )
 
     def _record(self, rows: Sequence[Entry], batch_id: int, now: datetime, part: str) -> None:
+        self._newest = max(self._newest, batch_id)
         schema_log.append(
             self._path,
             rows,
@@ -230,13 +244,15 @@ class EventTypes:
 
     def _register(self) -> None:
         """Write what `ops.event_types` has of this stream, where it has something else."""
-        name = self._stream.name
-        there = {
-            one.event_type: one for one in registry.registered(self._lake) if one.stream == name
-        }
+        there = self._registered_types()
         rows = {key: self._registered(one, there.get(key)) for key, one in self._types.items()}
         if rows != there:
-            registry.replace_types(self._lake, name, list(rows.values()))
+            registry.replace_types(self._lake, self._stream.name, list(rows.values()))
+        self._counted_at = time.monotonic()
+
+    def _registered_types(self) -> Mapping[str, Registered]:
+        found = registry.registered(self._lake)
+        return {one.event_type: one for one in found if one.stream == self._stream.name}
 
     def _registered(self, one: EventType, there: Registered | None) -> Registered:
         events, table = self._stream.events, f"bronze.{self._stream.table}"
@@ -248,7 +264,7 @@ class EventTypes:
             rescued=rescued,
             is_pinned=one.is_pinned,
         )
-        query = view.query(table, self._beside)
+        query, seen = view.query(table, self._beside), self._counts.of(one.name)
         is_same = there is not None and query == there.query
         return Registered(
             stream=self._stream.name,
@@ -261,12 +277,22 @@ class EventTypes:
             rescued=[{"path": list(path), "kept": kept} for path, kept in rescued.items()],
             pending=one.pending,
             is_pinned=one.is_pinned,
-            variations=len(one.landed),
-            first_seen=one.first_seen,
+            variations=[
+                {"variation": number, **asdict(counts)} for number, counts in sorted(seen.items())
+            ],
+            events=sum(counts.events for counts in seen.values()),
+            first_seen=min((counts.first_seen for counts in seen.values()), default=None),
+            last_seen=max((counts.last_seen for counts in seen.values()), default=None),
+            counted_batch_id=self._counts.batch_id,
             last_grown=one.last_grown,
             changed_at=there.changed_at if there and is_same else datetime.now(UTC),
             query=query,
         )
+
+
+def rule_of(event_type: str) -> str:
+    """The promise that a refused event broke, as quarantine names it."""
+    return f"on_incompatible_change: {event_type}"
 
 
 def _version_row(before: EventType, after: EventType, change: Change) -> Entry:

@@ -29,8 +29,12 @@ _COLUMNS = (
     "comment 'Places where values of another JSON type than the kept one have landed.', "
     "pending string comment 'What does not go with the columns, and waits for a person.', "
     "is_pinned boolean comment 'Whether its columns stay as they are.', "
-    "variations bigint comment 'How many variations of its events have landed.', "
-    "first_seen timestamp comment 'When the first of its variations came.', "
+    "variations array<struct<variation:string,events:bigint,first_seen:timestamp,"
+    "last_seen:timestamp>> comment 'What has landed of each: `_schema_id` in bronze.', "
+    "events bigint comment 'How many of its events have landed.', "
+    "first_seen timestamp comment 'When its first event landed.', "
+    "last_seen timestamp comment 'When its newest event landed.', "
+    "counted_batch_id bigint comment 'Newest batch of bronze that these counts hold.', "
     "last_grown timestamp comment 'When its newest variation or version came.', "
     "changed_at timestamp comment 'When its view was last another one.', "
     "query string comment 'The view of it.'"
@@ -51,8 +55,11 @@ class Registered:
     rescued: Sequence[Mapping[str, Any]]
     pending: str | None
     is_pinned: bool
-    variations: int
+    variations: Sequence[Mapping[str, Any]]
+    events: int
     first_seen: datetime | None
+    last_seen: datetime | None
+    counted_batch_id: int
     last_grown: datetime | None
     changed_at: datetime
     query: str

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from fnmatch import fnmatch
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from pyarrow import fs
 
@@ -58,6 +58,12 @@ def listed(source: FileSource, known: Collection[str], now: datetime) -> list[Fo
     except OSError as error:
         raise SourceUnreadable(f"{source.path}: cannot be listed: {error}") from error
     return sorted(found, key=lambda file: (file.modified_us, file.path))
+
+
+def released_files(folder: Path) -> list[FoundFile]:
+    """Files of records that left quarantine."""
+    found = ((path, path.stat()) for path in sorted(folder.glob("*.jsonl")))
+    return [FoundFile(str(path), one.st_size, one.st_mtime_ns // 1000) for path, one in found]
 
 
 def opened(path: str) -> tuple[fs.FileSystem, str]:

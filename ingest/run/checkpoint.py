@@ -66,6 +66,18 @@ def identity_of(lake: Lake, stream: Stream) -> Identity:
     return identity
 
 
+def is_unfinished(checkpoint: Path) -> bool:
+    """Whether a batch was begun that is not known to be done: it will run again."""
+    begun, done = (
+        max(
+            (int(one.name) for one in (checkpoint / folder).glob("*") if one.name.isdigit()),
+            default=-1,
+        )
+        for folder in ("offsets", "commits")
+    )
+    return begun > done
+
+
 def fresh_identity(stream: Stream, table_id: str, first_batch_id: int) -> Identity:
     """The identity of a new checkpoint."""
     return Identity(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,16 +17,20 @@ from ingest import settings
 from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
 from ingest.bronze.maintenance import compacted
+from ingest.bronze.release import release
 from ingest.declarations.stream import CleanSource, Stream
 from ingest.decode.repository import StreamSchema
 from ingest.errors import HeadwaterError
-from ingest.events.event_types import EventTypes
-from ingest.files.listing import listed
+from ingest.events.event_type import Change
+from ingest.events.event_types import EventTypes, rule_of
+from ingest.files.listing import listed, released_files
 from ingest.files.queue import NEW, FileQueue
 from ingest.lake import Lake
-from ingest.run.checkpoint import identity_of
+from ingest.run import requests
+from ingest.run.checkpoint import identity_of, is_unfinished
 from ingest.run.failures import explained
 from ingest.run.progress import ProgressLog, read_totals, save_totals
+from ingest.run.requests import Answer, Request
 from ingest.tables import columns, delta
 
 if TYPE_CHECKING:
@@ -85,11 +90,15 @@ class StreamQuery:
         schema.load(_ALL_BATCHES)
         types.load(_ALL_BATCHES, schema.columns)
         self._queue = FileQueue(spark, lake.queue(stream.table))
+        self._types = types
+        # Held by a batch at work, and by the answers that are given between batches.
+        self._at_work = threading.Lock()
 
     def discover(self) -> None:
         """Queue the files that are new; say which have changed since they landed."""
         source = self.stream.files
         found = listed(source, self._queue.known, self._clock())
+        found += released_files(self._lake.released(self.stream.table))
         changed = self._queue.add(found, source, self._clock())
         for file in changed:
             log.warning(
@@ -100,6 +109,39 @@ class StreamQuery:
             )
         if changed:
             self._save(changed_files=self._totals.changed_files + len(changed))
+
+    def answer_requests(self) -> None:
+        """Carry out what people have asked for, unless a batch is at work or unfinished."""
+        if not self.stream.events.are_split or not self._at_work.acquire(blocking=False):
+            return
+        try:
+            if self._first_batch and is_unfinished(self._lake.checkpoint(self.stream.table)):
+                return
+            for request in requests.pending(self._lake, self.stream.name):
+                requests.answer(self._lake, request, self._answer(request))
+        finally:
+            self._at_work.release()
+
+    def _answer(self, request: Request) -> Answer:
+        known = self._types.types.get(request.event_type)
+        if known is None:
+            return Answer(False, f"{self.stream.name} has no type {request.event_type!r}")
+        if request.version is not None and request.version not in known.versions:
+            versions = ", ".join(map(str, sorted(known.versions)))
+            return Answer(False, f"{known.name} has no version {request.version}, but {versions}")
+        if request.change is Change.ACCEPTED and not (known.refused or known.rescued):
+            return Answer(False, f"{known.name}: nothing waits for a decision")
+        decided = self._types.decide(
+            known.name, request.change, request.version, now=self._clock(), request=request.id
+        )
+        count = 0
+        if request.change is not Change.REVERTED:
+            count = release(self._lake, self.stream, rule_of(known.name), request.id)
+        text = f"{known.name}: version {decided.version} ({request.change.value})"
+        if count:
+            text += f"; {count} events leave quarantine and land with the next batch"
+        log.info("%s: %s", self.stream.name, text)
+        return Answer(True, text)
 
     def start(self, trigger: Trigger) -> None:
         """Start the query."""
@@ -136,6 +178,7 @@ class StreamQuery:
             self._query.awaitTermination()
         except PySparkException as error:
             self.error = self.error or explained(error, self.stream.name, self._lake)
+        self._types.count(is_last=True)
         self._save(
             state="failed" if self.error else "stopped",
             error=str(self.error) if self.error else None,
@@ -181,7 +224,8 @@ class StreamQuery:
                 for row in files.where(files.status == NEW).orderBy("modified_at", "path").collect()
             ]
             if paths:
-                self._land(paths, batch)
+                with self._at_work:
+                    self._land(paths, batch)
                 # After a recovery the newest batch is the first with files, not the first.
                 self._first_batch = False
             self._landed_files[batch] = paths
@@ -197,6 +241,7 @@ class StreamQuery:
         self._totals = self._totals.after(landed, now)
         save_totals(self._lake, self._totals)
         self._follow()
+        self._types.count()
         self._progress.add(self.stream.name, landed, time.monotonic() - began, now)
         log.info(
             "%s: batch %d: %d files, %d landed, %d quarantined, %.1f s",
@@ -237,6 +282,9 @@ def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:
 
 def _cleaned(path: str, how: CleanSource, root: str, destination: str | None) -> None:
     file = Path(path)
+    if not file.is_relative_to(root):
+        # It left quarantine, and is not the producer's.
+        return
     try:
         if how is CleanSource.DELETE:
             file.unlink(missing_ok=True)

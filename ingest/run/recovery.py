@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError, TableChanged
-from ingest.files.listing import listed
+from ingest.files.listing import listed, released_files
 from ingest.files.queue import LANDED, NEW, FileQueue
 from ingest.lake import Lake
 from ingest.run.checkpoint import fresh_identity
@@ -49,7 +49,7 @@ def recover_stream(spark: SparkSession, lake: Lake, stream: Stream) -> None:
         )
     newest, done, unsure = _landed_files(spark, lake, stream)
     now = utc_now()
-    here = listed(stream.files, (), now)
+    here = listed(stream.files, (), now) + released_files(lake.released(stream.table))
     for old in (str(lake.checkpoint(stream.table)), lake.queue(stream.table)):
         shutil.rmtree(old, ignore_errors=True)
     queue = FileQueue(spark, lake.queue(stream.table))

@@ -82,6 +82,7 @@ def stream(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
 def _guarded(query: StreamQuery, lake: Lake, errors: list[HeadwaterError]) -> None:
     """A look at one stream's folder; trouble there stops that stream only."""
     try:
+        query.answer_requests()
         query.discover()
         query.clean_source()
     except Exception as error:  # the queue cannot be written, for one
@@ -104,6 +105,7 @@ def _started(
     for one in streams:
         try:
             query = StreamQuery(spark, lake, one, progress, utc_now)
+            query.answer_requests()
             query.discover()
             query.start(trigger)
             queries.append(query)

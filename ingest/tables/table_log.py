@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError
+from pyarrow import parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 # Each time another process was quicker.
@@ -62,6 +66,22 @@ def counted(path: str, batch_id: int) -> BatchCounts | None:
         rows += file["num_records"]
         rescued += file["num_records"] - file.get("null_count._rescued", file["num_records"])
     return BatchCounts(rows, rescued)
+
+
+def rows_after(path: str, batch_id: int, columns: Sequence[str]) -> pa.Table:
+    """Columns of a bronze table's rows with a higher `_batch_id`, read from their files alone."""
+    names = [one["path"] for one in _files(path).to_pylist() if one["max._batch_id"] > batch_id]
+    found = [parquet.read_table(Path(path, unquote(name)), columns=list(columns)) for name in names]
+    if not found:
+        return pa.table({name: pa.array([], pa.null()) for name in columns})
+    rows = pa.concat_tables(found)
+    return rows.filter(pc.greater(rows["_batch_id"], batch_id))
+
+
+def rows_where(path: str, wanted: Mapping[str, str], columns: Sequence[str]) -> pa.Table:
+    """Columns of the rows that have these values."""
+    filters = [(name, "=", value) for name, value in wanted.items()]
+    return DeltaTable(path).to_pyarrow_table(columns=list(columns), filters=filters)
 
 
 def column_names(path: str) -> list[str]:
@@ -117,3 +137,9 @@ def _arrow(table: DeltaTable, rows: Sequence[Sequence[Any]]) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else [()] * len(schema)
     arrays = [pa.array(values, kind.type) for values, kind in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def delete_rows(path: str, predicate: str) -> int:
+    """Delete the rows that `predicate`, in words of SQL, is true for; how many there were."""
+    found = DeltaTable(path).delete(predicate)
+    return int(found["num_deleted_rows"])

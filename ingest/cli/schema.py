@@ -1,0 +1,231 @@
+"""`ingest schema`: types of events, their columns, and what a person decides about them."""
+
+from __future__ import annotations
+
+import difflib
+import json as jsons
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ingest.events.registry import Registered
+    from ingest.lake import Lake
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Types of events: their columns and versions, and decisions about changes that do not "
+    "go with them.",
+)
+
+Type = Annotated[str, typer.Argument(metavar="TYPE", help="Type of event, as producers write it.")]
+Stream = Annotated[
+    str | None, typer.Option("--stream", help="Stream, where several have such a type.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Version = Annotated[int | None, typer.Argument(help="Version; the newest one where none is given.")]
+
+
+@app.command(name="list")
+def list_types(stream: Stream = None, json: Json = False) -> None:
+    """List all types with their tables, versions and counts."""
+    from ingest.cli import show
+    from ingest.events.registry import registered
+
+    found = [one for one in registered(_lake()) if stream in (None, one.stream)]
+    rows = [
+        {
+            "stream": one.stream,
+            "event_type": one.event_type,
+            "table": one.name,
+            "version": one.version,
+            "variations": len(one.variations),
+            "events": one.events,
+            "last_seen": one.last_seen,
+            "pending": one.pending or ("pinned" if one.is_pinned else None),
+        }
+        for one in found
+    ]
+    if json:
+        show.as_json(rows)
+    else:
+        show.table("types of events", rows)
+
+
+@app.command(name="show")
+def show_type(event_type: Type, stream: Stream = None, json: Json = False) -> None:
+    """Show the columns of a type, and what waits for a decision."""
+    from ingest.cli import show
+
+    one = _found(_lake(), event_type, stream)
+    columns = _columns(jsons.loads(one.schema))
+    if json:
+        facts = {"table": one.name, "version": one.version, "events": one.events}
+        show.as_json({**facts, "pending": one.pending, "columns": columns})
+        return
+    show.table(f"{one.name}, version {one.version}", columns)
+    for line in _remarks(_lake(), one):
+        show.line(line)
+
+
+@app.command()
+def history(event_type: Type, stream: Stream = None, json: Json = False) -> None:
+    """Show every version of a type and what it brought."""
+    from ingest.cli import show
+
+    one = _found(_lake(), event_type, stream)
+    rows = [
+        {
+            "version": row["version"],
+            "change": row["change"],
+            "recorded_at": row["recorded_at"],
+            "brought": ", ".join(f"{each['path']} {each['type']}" for each in row["added"] or ()),
+        }
+        for row in _entries(_lake(), one)
+        if row["variation"] is None
+    ]
+    if json:
+        show.as_json(rows)
+    else:
+        show.table(event_type, rows)
+
+
+@app.command()
+def diff(
+    event_type: Type,
+    old: Annotated[int, typer.Argument(help="Version.")],
+    new: Annotated[int, typer.Argument(help="Another version.")],
+    stream: Stream = None,
+    json: Json = False,
+) -> None:
+    """Show what differs between two versions of a type."""
+    from ingest.cli import show
+
+    one = _found(_lake(), event_type, stream)
+    schemas = {
+        row["version"]: {
+            each["column"]: each["type"] for each in _columns(jsons.loads(row["schema"]))
+        }
+        for row in _entries(_lake(), one)
+        if row["schema"]
+    }
+    before, after = (_version_of(schemas, one, version) for version in (old, new))
+    rows = [
+        {"column": name, f"version {old}": before.get(name), f"version {new}": after.get(name)}
+        for name in dict.fromkeys([*before, *after])
+        if before.get(name) != after.get(name)
+    ]
+    if json:
+        show.as_json(rows)
+    else:
+        show.table(event_type, rows)
+
+
+@app.command()
+def accept(event_type: Type, stream: Stream = None) -> None:
+    """Take what did not go with a type's columns into them; events that wait land."""
+    _decide(event_type, "accepted", None, stream)
+
+
+@app.command()
+def pin(event_type: Type, version: Version = None, stream: Stream = None) -> None:
+    """Keep a type's columns as they are in a version; what else comes is rescued."""
+    _decide(event_type, "pinned", version, stream)
+
+
+@app.command()
+def revert(
+    event_type: Type,
+    version: Annotated[int, typer.Argument(help="Version to go back to.")],
+    stream: Stream = None,
+) -> None:
+    """Make an earlier version of a type's columns the newest again."""
+    _decide(event_type, "reverted", version, stream)
+
+
+def _decide(event_type: str, change: str, version: int | None, stream: str | None) -> None:
+    from ingest.cli import show
+    from ingest.errors import RequestRefused
+    from ingest.events.event_type import Change
+    from ingest.run.decisions import carried_out
+    from ingest.run.requests import Request
+
+    lake = _lake()
+    one = _found(lake, event_type, stream)
+    show.logging_to_stderr()
+    answer = carried_out(lake, Request.made(one.stream, one.event_type, Change(change), version))
+    if not answer.is_done:
+        raise RequestRefused(answer.text)
+    show.line(answer.text)
+
+
+def _lake() -> Lake:
+    from ingest import settings
+    from ingest.lake import Lake
+
+    return Lake(settings.lake())
+
+
+def _found(lake: Lake, event_type: str, stream: str | None) -> Registered:
+    from ingest.errors import EventTypeUnknown
+    from ingest.events.registry import registered
+
+    there = [one for one in registered(lake) if stream in (None, one.stream)]
+    found = [one for one in there if event_type in (one.event_type, one.name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        streams = ", ".join(one.stream for one in found)
+        raise EventTypeUnknown(f"{event_type!r} is a type of {streams}; choose with --stream")
+    near = difflib.get_close_matches(event_type, [one.event_type for one in there], 3, 0.5)
+    hint = f"did you mean {', '.join(map(repr, near))}?" if near else "see `ingest schema list`"
+    raise EventTypeUnknown(f"no event of type {event_type!r} has landed; {hint}")
+
+
+def _entries(lake: Lake, one: Registered) -> Sequence[Mapping[str, Any]]:
+    from ingest.tables import schema_log
+
+    found = schema_log.entries(lake.ops("event_schemas"), one.stream, 2**63 - 1)
+    return [row for row in found if row["event_type"] == one.event_type]
+
+
+def _columns(schema: Mapping[str, Any]) -> list[dict[str, str]]:
+    from pyspark.sql.types import StructType
+
+    from ingest.events.columns import ATTRIBUTE
+
+    return [
+        {
+            "column": field.name,
+            "type": field.dataType.simpleString(),
+            "attribute": field.metadata[ATTRIBUTE],
+        }
+        for field in StructType.fromJson(dict(schema)).fields
+    ]
+
+
+def _version_of(
+    schemas: Mapping[int, dict[str, str]], one: Registered, version: int
+) -> dict[str, str]:
+    from ingest.errors import EventTypeUnknown
+
+    if version not in schemas:
+        versions = ", ".join(map(str, sorted(schemas)))
+        raise EventTypeUnknown(f"{one.event_type} has no version {version}, but {versions}")
+    return schemas[version]
+
+
+def _remarks(lake: Lake, one: Registered) -> list[str]:
+    """What a person should know besides the columns: both prototypes of each conflict."""
+    lines = [f"{one.events} events landed, the last at {one.last_seen}"]
+    if one.is_pinned:
+        lines.append("pinned: what does not go with these columns is rescued")
+    entries = _entries(lake, one)
+    first = next((row["prototype"] for row in entries if row["prototype"]), None)
+    for row in entries:
+        if row["conflict"] and (row["change"] == "refused") == bool(one.pending):
+            lines.append(f"{row['change']}: {row['conflict']}")
+            lines.append(f"  first seen: {first}")
+            lines.append(f"  and now:    {row['prototype']}")
+    return lines
