@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError
+from ingest.events.registry import registered
 from ingest.lake import Lake
 from ingest.run.lock import StreamLock
 from ingest.run.progress import ProgressLog
@@ -91,6 +92,7 @@ class Workshop:
             query = StreamQuery(
                 self.spark, self.lake, stream, ProgressLog(self.spark, self.lake), self.now
             )
+            query.answer_requests()
             query.discover()
             query.start(Trigger.AVAILABLE_NOW)
             query.wait()
@@ -110,6 +112,13 @@ class Workshop:
     def rows(self, name: str, *columns: str) -> list[Row]:
         """Chosen columns of bronze, in one order."""
         return sorted(self.table(name).selectExpr(*columns).collect(), key=str)
+
+    def type_table(self, event_type: str) -> DataFrame:
+        """The table of a type of event."""
+        found = {one.event_type: one for one in registered(self.lake)}[event_type]
+        bronze = found.bronze_table.removeprefix("bronze.")
+        self.spark.read.format("delta").load(self.lake.bronze(bronze)).createOrReplaceTempView("b")
+        return self.spark.sql(found.query.replace(f"from {found.bronze_table}\n", "from b\n"))
 
     def values(self, name: str, column: str) -> list[Any]:
         """One column of bronze, in one order."""

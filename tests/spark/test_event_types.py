@@ -1,0 +1,242 @@
+"""Types of events: each has a typed table from the batch in which it first comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+
+from ingest.events.event_type import Change
+from ingest.events.registry import Registered, registered
+from ingest.run import requests
+from ingest.run.requests import Request
+from tests.spark.workshop import Workshop
+
+DECLARED = {"event_type": "type", "payload": "data"}
+COLUMNS = {"id": "bigint", "type": "string"}
+
+
+def events(name: str, payloads: Iterable[Any], first: int = 0) -> list[dict[str, Any]]:
+    """Events of a type."""
+    return [{"id": first + n, "type": name, "data": one} for n, one in enumerate(payloads)]
+
+
+def types_of(workshop: Workshop, stream: str) -> Mapping[str, Registered]:
+    """What is registered of a stream's types."""
+    found = registered(workshop.lake)
+    return {one.event_type: one for one in found if one.stream == f"test.{stream}"}
+
+
+def columns(workshop: Workshop, event_type: str) -> dict[str, str]:
+    """Columns of a type's table that are its own."""
+    beside = {"id", "type"}
+    found = workshop.type_table(event_type).dtypes
+    return {name: kind for name, kind in found if name[0] != "_" and name not in beside}
+
+
+def shown(workshop: Workshop, event_type: str, *names: str) -> list[tuple[Any, ...]]:
+    """Columns of a type's table, by the event's id."""
+    rows = workshop.type_table(event_type).orderBy("id").selectExpr(*names).collect()
+    return [tuple(row) for row in rows]
+
+
+def decide(workshop: Workshop, stream: str, name: str, change: Change, version: int | None) -> str:
+    """Ask for a decision, and let the stream answer and land what that brings."""
+    request = Request.made(f"test.{stream}", name, change, version)
+    requests.leave(workshop.lake, request)
+    workshop.land(stream)
+    answer = requests.awaited(workshop.lake, request, 0.0)
+    assert answer
+    return answer.text
+
+
+def test_each_type_is_flat_and_typed_by_what_its_values_say(workshop: Workshop) -> None:
+    workshop.stream("typed", COLUMNS, **DECLARED)
+    payload = {
+        "count": 1,
+        "price": 2,
+        "at": "2026-11-01T10:00:00.5+01:00",
+        "day": "2026-11-01",
+        "said": "12",
+        "yes": "true",
+        "code": "007",
+        "where": {"city": "Graz", "lat": 1},
+        "tags": ["a"],
+        "lines": [{"sku": "x", "n": 1}],
+        "by_day": {"2026-11-01": 1, "2026-11-02": 2},
+        "nothing": None,
+        "empty": {},
+    }
+    other = {"price": 2.5, "said": "13.5", "where": {"lat": 47.1}, "lines": []}
+    workshop.drop("typed", "1.jsonl", events("a.b", [payload, other]) + events("c", [{"x": "y"}]))
+    workshop.land("typed")
+    assert columns(workshop, "c") == {"x": "string"}
+    assert columns(workshop, "a.b") == {
+        "at": "timestamp",
+        "by_day": "map<string,bigint>",
+        "code": "string",
+        "count": "bigint",
+        "day": "date",
+        "lines": "array<struct<n:bigint,sku:string>>",
+        "price": "double",
+        "said": "double",
+        "tags": "array<string>",
+        "where": "struct<city:string,lat:double>",
+        "yes": "boolean",
+    }
+    wanted = ("price", "said", "cast(at as string)", "yes", "where.lat", "by_day['2026-11-02']")
+    assert shown(workshop, "a.b", *wanted) == [
+        (2.0, 12.0, "2026-11-01 09:00:00.5", True, 1.0, 2),
+        (2.5, 13.5, None, None, 47.1, None),
+    ]
+    found = types_of(workshop, "typed")
+    assert {name: (one.name, one.events) for name, one in found.items()} == {
+        "a.b": ("bronze_test.a_b", 2),
+        "c": ("bronze_test.c", 1),
+    }
+    assert {row[0] for row in workshop.rows("typed", "_schema_id")} == {
+        each["variation"] for one in found.values() for each in one.variations
+    }
+
+
+def test_names_that_would_break_sql_or_paths_do_not(workshop: Workshop) -> None:
+    workshop.stream("hostile", COLUMNS, **DECLARED)
+    types = ["a'b", "A.B", "a b", "../../x", "", "table", "x`; drop table y", 'q"\\', "ü", "7"]
+    names = [
+        "a.b",
+        "a b",
+        "A B",
+        "it's",
+        "both\"'",
+        "select",
+        "_batch_id",
+        "id",
+        "ü",
+        "",
+        "`",
+        "\\",
+    ]
+    payload = {name: {"n": number} for number, name in enumerate(names)}
+    records = [{"id": number, "type": kind, "data": payload} for number, kind in enumerate(types)]
+    workshop.drop("hostile", "1.jsonl", records)
+    workshop.land("hostile")
+    found = types_of(workshop, "hostile")
+    assert set(found) == set(types)
+    assert len({one.table_name for one in found.values()}) == len(types)
+    for number, kind in enumerate(types):
+        table = workshop.type_table(kind)
+        own = [
+            name
+            for name in table.columns
+            if table.schema[name].dataType.simpleString() == "struct<n:bigint>"
+        ]
+        assert len(own) == len(names)
+        row = table.selectExpr("id", *(f"`{name}`.n" for name in own)).collect()
+        assert [tuple(one) for one in row] == [(number, *row[0][1:])]
+        assert sorted(row[0][1:]) == list(range(len(names)))
+
+
+def test_a_type_grows_and_shows_what_landed_before(workshop: Workshop) -> None:
+    workshop.stream("growing", COLUMNS, **DECLARED)
+    workshop.drop("growing", "1.jsonl", events("g", [{"a": 1, "t": "2026-11-01T10:00:00Z"}]))
+    workshop.land("growing")
+    workshop.drop("growing", "2.jsonl", events("g", [{"b": True}, {"a": 1.5, "t": "later"}], 1))
+    workshop.land("growing")
+    assert columns(workshop, "g") == {"a": "double", "t": "string", "b": "boolean"}
+    assert shown(workshop, "g", "a", "b", "t", "_rescued") == [
+        (1.0, None, "2026-11-01T10:00:00Z", None),
+        (None, True, None, None),
+        (1.5, None, "later", None),
+    ]
+    known = types_of(workshop, "growing")["g"]
+    assert (known.version, known.events, len(known.variations)) == (2, 3, 2)
+    # Nothing new: nothing is learnt.
+    workshop.drop("growing", "3.jsonl", events("g", [{"t": "x", "a": 7}], 3))
+    workshop.land("growing")
+    again = types_of(workshop, "growing")["g"]
+    assert (again.version, again.events, again.changed_at) == (2, 4, known.changed_at)
+
+
+def test_a_value_of_another_json_type_is_rescued_and_only_its_type_notices(
+    workshop: Workshop,
+) -> None:
+    workshop.stream("rescuing", COLUMNS, **DECLARED)
+    old = events("r", [{"a": 1, "deep": {"x": "s"}}]) + events("other", [{"a": 1}], 1)
+    workshop.drop("rescuing", "1.jsonl", old)
+    workshop.land("rescuing")
+    new = events("r", [{"a": "one", "deep": {"x": {"y": 1}}}, {"a": {"b": 2}}, {"a": 3}], 2)
+    workshop.drop("rescuing", "2.jsonl", new)
+    workshop.land("rescuing")
+    assert columns(workshop, "r") == {"a": "bigint", "deep": "struct<x:string>"}
+    assert shown(workshop, "r", "id", "a", "_rescued") == [
+        (0, 1, None),
+        (2, None, '{"data.a":"one","data.deep.x":"{\\"y\\":1}"}'),
+        (3, None, '{"data.a":"{\\"b\\":2}"}'),
+        (4, 3, None),
+    ]
+    assert types_of(workshop, "rescuing")["other"].rescued == []
+    text = decide(workshop, "rescuing", "r", Change.ACCEPTED, None)
+    assert text == "r: version 3 (accepted)"
+    assert columns(workshop, "r") == {"a": "variant", "deep": "struct<x:variant>"}
+    assert shown(workshop, "r", "cast(a as string)", "_rescued")[1] == ("one", None)
+    decide(workshop, "rescuing", "r", Change.REVERTED, 1)
+    assert columns(workshop, "r") == {"a": "bigint", "deep": "struct<x:string>"}
+
+
+@pytest.mark.parametrize("change", [Change.ACCEPTED, Change.PINNED])
+def test_refused_events_wait_in_quarantine_and_land_once(
+    workshop: Workshop, change: Change
+) -> None:
+    name = f"refusing_{change.value}"
+    workshop.stream(name, COLUMNS, on_incompatible_change="quarantine", **DECLARED)
+    workshop.drop(name, "1.jsonl", events("q", [{"a": 1}]) + events("other", [{"a": 1}], 1))
+    workshop.land(name)
+    new = events("q", [{"a": "one"}, {"a": 2}], 2) + events("other", [{"a": 2, "b": 1}], 4)
+    for file in ("2.jsonl", "3.jsonl"):
+        workshop.drop(name, file, new)
+        workshop.land(name)
+    assert workshop.values(name, "id") == [0, 1, 3, 3, 4, 4]
+    codes = workshop.rows(f"{name}__quarantine", "_reason_code", "_reason", "_rule")
+    reason = "q (version 1): a: number, and now string"
+    assert [tuple(row) for row in codes] == [
+        ("INCOMPATIBLE_CHANGE", reason, "on_incompatible_change: q")
+    ] * 2
+    assert types_of(workshop, name)["q"].pending == "a: number, and now string"
+    text = decide(workshop, name, "q", change, None)
+    assert text.endswith("2 events leave quarantine and land with the next batch")
+    assert workshop.values(name, "id") == [0, 1, 2, 2, 3, 3, 4, 4]
+    assert workshop.rejects(name) == []
+    kind = "string" if change is Change.ACCEPTED else "bigint"
+    assert columns(workshop, "q") == {"a": kind}
+    rescued = [row[0] for row in shown(workshop, "q", "_rescued") if row[0]]
+    assert rescued == ([] if change is Change.ACCEPTED else ['{"data.a":"one"}'] * 2)
+    # Of its kind there may come more.
+    workshop.drop(name, "4.jsonl", events("q", [{"a": "two"}], 5))
+    workshop.land(name)
+    assert workshop.rejects(name) == []
+
+
+def test_a_request_for_what_is_not_there_is_answered(workshop: Workshop) -> None:
+    workshop.stream("asked", COLUMNS, **DECLARED)
+    workshop.drop("asked", "1.jsonl", events("known", [{"a": 1}]))
+    workshop.land("asked")
+    assert decide(workshop, "asked", "unknown", Change.PINNED, None) == (
+        "test.asked has no type 'unknown'"
+    )
+    assert decide(workshop, "asked", "known", Change.REVERTED, 7) == (
+        "known has no version 7, but 1"
+    )
+    assert decide(workshop, "asked", "known", Change.ACCEPTED, None) == (
+        "known: nothing waits for a decision"
+    )
+
+
+def test_declared_types_of_attributes_hold(workshop: Workshop) -> None:
+    hints = {**COLUMNS, "data.price": "decimal(12,2)", "data.zip": "string", "data.later": "date"}
+    workshop.stream("hinted", hints, per_type="views", **DECLARED)
+    workshop.drop("hinted", "1.jsonl", events("h", [{"price": 1.25, "zip": "8010"}]))
+    workshop.land("hinted")
+    assert columns(workshop, "h") == {"price": "decimal(12,2)", "zip": "string", "later": "date"}
+    assert [str(row[0]) for row in shown(workshop, "h", "price")] == ["1.25"]
+    assert dict(workshop.table("hinted").dtypes)["data"] == "variant"
