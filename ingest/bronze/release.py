@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ingest.declarations.stream import Stream
+from ingest.failpoint import failpoint
 from ingest.lake import Lake
 from ingest.tables import table_log
 
@@ -26,6 +27,7 @@ def release(lake: Lake, stream: Stream, rule: str, request: str) -> int:
         lines = rows.sort_by("_batch_id")["_raw"].to_pylist()
         written = folder / f"{request}.{newest}.jsonl"
         _write(written, b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines))
+    failpoint("after_release_is_written")
     newest = int(written.name.split(".")[-2])
     table_log.delete_rows(quarantine, f"_rule = '{literal}' and _batch_id <= {newest}")
     return written.read_bytes().count(b"\n")

@@ -12,6 +12,7 @@ they were strings, fractions or too large.
 
 from __future__ import annotations
 
+import atexit
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -147,7 +148,10 @@ def _illegible(strings: pa.StringArray, start: int = 0) -> Iterator[int]:
 @lru_cache(maxsize=1)
 def connection() -> duckdb.DuckDBPyConnection:
     """This process's DuckDB; Spark runs a process a core, so one thread is enough."""
-    return duckdb.connect(config={"threads": 1})
+    database = duckdb.connect(config={"threads": 1})
+    # Its module tells of every object that outlives it.
+    atexit.register(connection.cache_clear)
+    return database
 
 
 def _parsed(texts: pa.StringArray, kind: T.StructType) -> pa.StructArray:

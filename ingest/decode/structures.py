@@ -33,16 +33,15 @@ from ingest.shapes.shape import (
     Shape,
     merged,
 )
-from ingest.shapes.texts import DATE_TEXT, NUMBER_OR_BOOLEAN_TEXT, TIMESTAMP_TEXT, kind_of_text
+from ingest.shapes.texts import SAYING_TEXT, kind_of_text
 
 if TYPE_CHECKING:
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 Path = tuple[str, ...]
 
-# Names of marks, in whose place a text stood that says something else.
-_VALUE, _DATE, _TIMESTAMP = "\x01v", "\x01d", "\x01t"
-_MARKS = {_DATE: "TEXT_DATE", _TIMESTAMP: "TEXT_TIMESTAMP"}
+# Begins the name of a mark, in whose place a text stood that says something else.
+_MARK = "\x01"
 _KINDS = {
     "UBIGINT": BIGINT,
     "BIGINT": BIGINT,
@@ -54,19 +53,17 @@ _KINDS = {
 _ODD = r"[0-9]{19}|\\u0001"
 
 
-def _marked(payload: str, form: str, mark: str) -> str:
-    """SQL: texts of a form that are members of objects, each in a mark."""
-    pattern = f'(:\\s*)"({form})"'
-    return f"regexp_replace({payload}, '{pattern}', '\\1{mark}', 'g')"
-
-
 def _said(payload: str) -> str:
-    """SQL: a payload in which texts that say something else stand in marks."""
+    """SQL: a payload in which members that are texts of something else stand in marks.
+
+    A mark is an object of the name _MARK, after which a timestamp has its separator; it holds a
+    list, in which a number or a boolean stands.
+    """
+    form = f'(:\\s*)"{SAYING_TEXT}"'
+    said = f"regexp_replace({payload}, '{form}', '\\1{{\"\\\\u0001\\3\":[\\2]}}', 'g')"
     # An object without members is as nothing; and in a text it may well be gone.
-    payload = f"regexp_replace({payload}, '([:,\\[]\\s*)\\{{\\s*\\}}', '\\1null', 'g')"
-    payload = _marked(payload, NUMBER_OR_BOOLEAN_TEXT, '{"\\\\u0001v":\\2}')
-    payload = _marked(payload, TIMESTAMP_TEXT, '{"\\\\u0001t":null}')
-    return _marked(payload, DATE_TEXT, '{"\\\\u0001d":null}')
+    without = f"regexp_replace({said}, '([:,\\[]\\s*)\\{{\\s*\\}}', '\\1null', 'g')"
+    return f"case when contains({payload}, '{{}}') then {without} else {said} end"
 
 
 _QUERY = Template(
@@ -232,10 +229,10 @@ def _told_by(value: Any) -> Shape:
         return Shape(frozenset({ARRAY}), element=_told_by(value[0]))
     if isinstance(value, str):
         return Shape(frozenset({_KINDS.get(value, STRING)}))
-    if kinds := [kind for mark, kind in _MARKS.items() if mark in value]:
-        return Shape(frozenset(kinds))
-    if _VALUE in value:
-        return Shape(frozenset({"TEXT_" + _KINDS[value[_VALUE]]}))
+    for name, (said,) in ((name, one) for name, one in value.items() if name[:1] == _MARK):
+        if name != _MARK:
+            return Shape(frozenset({"TEXT_TIMESTAMP"}))
+        return Shape(frozenset({"TEXT_DATE" if said == "NULL" else f"TEXT_{_KINDS[said]}"}))
     return Shape(frozenset({OBJECT}), {name: _told_by(one) for name, one in value.items()})
 
 

@@ -92,9 +92,10 @@ class EventTypes:
         if not self._stream.events.are_split:
             return
         self._types, self._known, self._beside = {}, None, beside
+        there = registry.registered(self._lake)
         for row in schema_log.entries(self._path, self._stream.name, batch_id):
             if row["event_type"] is not None:
-                self._types[row["event_type"]] = self._replayed(row)
+                self._types[row["event_type"]] = self._replayed(row, there)
                 self._newest = row["_batch_id"]
         self._counts = Counts.of_rows(self._registered_types())
         self._counts.follow(self._bronze)
@@ -118,18 +119,25 @@ class EventTypes:
         by_type: dict[str, list[Found]] = {}
         for one in sorted(found, key=lambda one: (one.event_type, written_shape(one.shape))):
             by_type.setdefault(one.event_type, []).append(one)
-        rows = [row for name, events in by_type.items() for row in self._learnt(name, events, now)]
+        there = registry.registered(self._lake) if set(by_type) - set(self._types) else []
+        rows = []
+        for name, events in by_type.items():
+            before = self._types.get(name) or self._new(name, there)
+            rows += self._learnt(before, events, now)
         if beside != self._beside or rows:
             self._beside = beside
             self._record(rows, batch_id, now, "types")
+
+    def has_decided(self, request: str) -> bool:
+        """Whether a request has been carried out, be it by a process that ended since."""
+        return table_log.last_version(self._path, f"{self._application}/{request}") >= 0
 
     def decide(
         self, name: str, change: Change, version: int | None, *, now: datetime, request: str
     ) -> EventType:
         """Carry out a person's decision, once for each `request`, between two batches."""
         before = self._types[name]
-        application = f"{self._application}/{request}"
-        if table_log.last_version(self._path, application) >= 0:
+        if self.has_decided(request):
             return before
         kept = (
             before.accepted()
@@ -142,8 +150,8 @@ class EventTypes:
         self._record([_version_row(before, after, change)], self._newest, now, request)
         return after
 
-    def _learnt(self, name: str, events: Sequence[Found], now: datetime) -> list[Entry]:
-        before = after = self._types.get(name) or self._new(name)
+    def _learnt(self, before: EventType, events: Sequence[Found], now: datetime) -> list[Entry]:
+        after, name = before, before.name
         rows: list[Entry] = []
         for one in events:
             shape = canonical(one.shape, after.seen)
@@ -195,9 +203,9 @@ class EventTypes:
             name,
         )
 
-    def _replayed(self, row: Mapping[str, Any]) -> EventType:
+    def _replayed(self, row: Mapping[str, Any], there: Sequence[Registered]) -> EventType:
         name, at = row["event_type"], row["recorded_at"]
-        one = self._types.get(name) or self._new(name)
+        one = self._types.get(name) or self._new(name, there)
         change, shape = Change(row["change"]), parse_shape(row["shape"])
         if row["variation"] is not None:
             if change is Change.REFUSED:
@@ -209,9 +217,10 @@ class EventTypes:
         schema = T.StructType.fromJson(json.loads(row["schema"]))
         return replace(one.in_version(row["version"], shape, schema), last_grown=at)
 
-    def _new(self, name: str) -> EventType:
+    def _new(self, name: str, there: Sequence[Registered]) -> EventType:
+        """A type that has never been seen here; `there` are all types that have a table."""
         taken = {one.table_name for one in self._types.values()}
-        for one in registry.registered(self._lake):
+        for one in there:
             if (one.stream, one.event_type) == (self._stream.name, name):
                 return EventType(name=name, table_name=one.table_name)
             if one.table_schema == self._stream.events.schema:

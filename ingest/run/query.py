@@ -21,8 +21,9 @@ from ingest.bronze.release import release
 from ingest.declarations.stream import CleanSource, Stream
 from ingest.decode.repository import StreamSchema
 from ingest.errors import HeadwaterError
-from ingest.events.event_type import Change
+from ingest.events.event_type import Change, EventType
 from ingest.events.event_types import EventTypes, rule_of
+from ingest.failpoint import failpoint
 from ingest.files.listing import listed, released_files
 from ingest.files.queue import NEW, FileQueue
 from ingest.lake import Lake
@@ -126,14 +127,12 @@ class StreamQuery:
         known = self._types.types.get(request.event_type)
         if known is None:
             return Answer(False, f"{self.stream.name} has no type {request.event_type!r}")
-        if request.version is not None and request.version not in known.versions:
-            versions = ", ".join(map(str, sorted(known.versions)))
-            return Answer(False, f"{known.name} has no version {request.version}, but {versions}")
-        if request.change is Change.ACCEPTED and not (known.refused or known.rescued):
-            return Answer(False, f"{known.name}: nothing waits for a decision")
+        if not self._types.has_decided(request.id) and (wrong := _wrong(request, known)):
+            return Answer(False, f"{known.name}{wrong}")
         decided = self._types.decide(
             known.name, request.change, request.version, now=self._clock(), request=request.id
         )
+        failpoint("after_decision")
         count = 0
         if request.change is not Change.REVERTED:
             count = release(self._lake, self.stream, rule_of(known.name), request.id)
@@ -264,6 +263,16 @@ class StreamQuery:
     def _save(self, **changes: object) -> None:
         self._totals = replace(self._totals, **changes)  # type: ignore[arg-type]
         save_totals(self._lake, self._totals)
+
+
+def _wrong(request: Request, known: EventType) -> str | None:
+    """Why a request cannot be carried out."""
+    if request.version is not None and request.version not in known.versions:
+        versions = ", ".join(map(str, sorted(known.versions)))
+        return f" has no version {request.version}, but {versions}"
+    if request.change is Change.ACCEPTED and not (known.refused or known.rescued):
+        return ": nothing waits for a decision"
+    return None
 
 
 def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from ingest.bronze import landing, release
 from ingest.events.event_type import Change
 from ingest.events.registry import Registered, registered
-from ingest.run import requests
+from ingest.run import query, requests
 from ingest.run.requests import Request
 from tests.spark.workshop import Workshop
 
@@ -240,3 +241,73 @@ def test_declared_types_of_attributes_hold(workshop: Workshop) -> None:
     assert columns(workshop, "h") == {"price": "decimal(12,2)", "zip": "string", "later": "date"}
     assert [str(row[0]) for row in shown(workshop, "h", "price")] == ["1.25"]
     assert dict(workshop.table("hinted").dtypes)["data"] == "variant"
+
+
+def stop_at(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """Fail at a step, as if the process ended there."""
+
+    def fail(here: str) -> None:
+        if here == step:
+            raise RuntimeError(step)
+
+    for module in (landing, release, query):
+        monkeypatch.setattr(module, "failpoint", fail)
+
+
+STEPS = ["before_first_write", "after_first_write", "after_second_write", "after_quarantine"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_interrupted_batch_is_finished_before_a_decision_counts(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    name = f"stopped_{step}"
+    workshop.stream(name, COLUMNS, on_incompatible_change="quarantine", **DECLARED)
+    workshop.drop(name, "1.jsonl", events("k", [{"a": 1}]))
+    workshop.land(name)
+    mixed = events("k", [{"a": 2}, {"a": "x"}], 1) + events("new", [{"b": 1}], 3)
+    workshop.drop(name, "2.jsonl", mixed)
+    stop_at(monkeypatch, step)
+    assert workshop.run(name)
+    monkeypatch.undo()
+    request = Request.made(f"test.{name}", "k", Change.ACCEPTED, None)
+    requests.leave(workshop.lake, request)
+    workshop.land(name)
+    assert workshop.values(name, "id") == [0, 1, 3]
+    assert [row._reason_code for row in workshop.rejects(name)] == ["INCOMPATIBLE_CHANGE"]
+    assert requests.awaited(workshop.lake, request, 0.0) is None
+    workshop.land(name)
+    answer = requests.awaited(workshop.lake, request, 0.0)
+    assert answer
+    assert answer.text.startswith("k: version 2 (accepted); 1 events leave quarantine")
+    assert workshop.values(name, "id") == [0, 1, 2, 3]
+    assert workshop.rejects(name) == []
+    assert {key: one.events for key, one in types_of(workshop, name).items()} == {"k": 3, "new": 1}
+
+
+@pytest.mark.parametrize("step", ["after_decision", "after_release_is_written"])
+def test_an_interrupted_decision_is_carried_out_once(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    name = f"decided_{step}"
+    workshop.stream(name, COLUMNS, on_incompatible_change="quarantine", **DECLARED)
+    workshop.drop(name, "1.jsonl", events("k", [{"a": 1}]))
+    workshop.land(name)
+    workshop.drop(name, "2.jsonl", events("k", [{"a": "x"}, {"a": "y"}], 1))
+    workshop.land(name)
+    request = Request.made(f"test.{name}", "k", Change.ACCEPTED, None)
+    requests.leave(workshop.lake, request)
+    stop_at(monkeypatch, step)
+    with pytest.raises(RuntimeError, match=step):
+        workshop.run(name)
+    monkeypatch.undo()
+    workshop.land(name)
+    answer = requests.awaited(workshop.lake, request, 0.0)
+    assert answer
+    assert (
+        answer.text
+        == "k: version 2 (accepted); 2 events leave quarantine and land with the next batch"
+    )
+    assert workshop.values(name, "id") == [0, 1, 2]
+    assert workshop.rejects(name) == []
+    assert types_of(workshop, name)["k"].version == 2
