@@ -88,7 +88,9 @@ _QUERY = Template(
         from events
     )
 
-    select event_type, structure, is_odd or contains(structure, '"JSON"') as is_odd
+    select
+        event_type,
+        case when not is_odd and not contains(structure, '"JSON"') then structure end as structure
     from found
     """
 )
@@ -129,22 +131,20 @@ class Places:
         )
         found = database.sql(query).to_arrow_table().combine_chunks()
         types, structures = (_encoded(found[name]) for name in ("event_type", "structure"))
-        wide = max(len(structures.dictionary), 1)
-        codes = _codes(types) * wide + _codes(structures)
-        codes[_codes(types) < 0] = -1
-        distinct, of = np.unique(codes, return_inverse=True)
-        pairs = [
-            (types.dictionary[code // wide].as_py(), structures.dictionary[code % wide].as_py())
+        # Of a type none is less than 0; of a structure it is 0, and Python looks.
+        type_codes, wide = _codes(types), len(structures.dictionary) + 1
+        codes = np.where(type_codes < 0, -1, type_codes * wide + _codes(structures) + 1)
+        distinct, of = np.unique(codes[codes >= 0], return_inverse=True)
+        told = [
+            (types.dictionary[code // wide].as_py(), _told(structures, code % wide - 1))
             for code in distinct
-            if code >= 0
         ]
-        of = of.astype(np.int64) - (1 if len(distinct) and distinct[0] < 0 else 0)
-        told = [(name, _told(structure)) for name, structure in pairs]
-        odd = found["is_odd"].fill_null(False).to_numpy() & (of >= 0)
-        for row in np.flatnonzero(odd):
-            told.append((told[of[row]][0], self._looked_at(texts[int(row)].as_py())))
-            of[row] = len(told) - 1
-        return Events(told, of)
+        pairs = np.full(len(codes), -1, dtype=np.int64)
+        pairs[codes >= 0] = of
+        for row in np.flatnonzero((codes >= 0) & (codes % wide == 0)):
+            told.append((told[pairs[row]][0], self._looked_at(texts[int(row)].as_py())))
+            pairs[row] = len(told) - 1
+        return Events(told, pairs)
 
     def payload_of(self, text: str) -> Any:
         """An event's payload, as `exact_json` reads it; None where it has none."""
@@ -219,9 +219,9 @@ def _scalar(value: Any, is_member: bool) -> str:
 _NOTHING = Shape(frozenset({VOID}))
 
 
-def _told(structure: str) -> Shape:
-    """The shape that DuckDB's structure of a document tells."""
-    return _told_by(json.loads(structure))
+def _told(structures: pa.DictionaryArray, code: int) -> Shape:
+    """The shape that one of DuckDB's structures tells; EMPTY for none."""
+    return _told_by(json.loads(structures.dictionary[code].as_py())) if code >= 0 else EMPTY
 
 
 def _told_by(value: Any) -> Shape:
@@ -229,11 +229,16 @@ def _told_by(value: Any) -> Shape:
         return Shape(frozenset({ARRAY}), element=_told_by(value[0]))
     if isinstance(value, str):
         return Shape(frozenset({_KINDS.get(value, STRING)}))
-    for name, (said,) in ((name, one) for name, one in value.items() if name[:1] == _MARK):
-        if name != _MARK:
-            return Shape(frozenset({"TEXT_TIMESTAMP"}))
-        return Shape(frozenset({"TEXT_DATE" if said == "NULL" else f"TEXT_{_KINDS[said]}"}))
+    for name, said in value.items():
+        if name[:1] == _MARK:
+            return Shape(frozenset({_said_by(name, said[0])}))
     return Shape(frozenset({OBJECT}), {name: _told_by(one) for name, one in value.items()})
+
+
+def _said_by(mark: str, said: str) -> str:
+    if mark != _MARK:
+        return "TEXT_TIMESTAMP"
+    return "TEXT_DATE" if said == "NULL" else f"TEXT_{_KINDS[said]}"
 
 
 def _pointer(path: Path) -> str:

@@ -106,7 +106,8 @@ def columns_of(
     underscore, get the name of the payload in front.
     """
     room = max_columns
-    taken = {name.lower() for name in reserved}
+    own = {name.lower() for name in reserved}
+    taken = set(own)
     fields: list[T.StructField] = []
     known = [field.metadata[ATTRIBUTE] for field in before.fields]
     names = {field.metadata[ATTRIBUTE]: field.name for field in before.fields}
@@ -120,7 +121,7 @@ def columns_of(
         if kind is None or leaves(kind) > room:
             continue
         room -= leaves(kind)
-        name = names.get(attribute) or _free(column_name(attribute, payload, taken), taken)
+        name = names.get(attribute) or _free(column_name(attribute, payload, own), taken)
         taken.add(name.lower())
         metadata = {ATTRIBUTE: attribute, KEPT: kept_type(kept, (attribute,))}
         fields.append(T.StructField(name, kind, metadata=metadata))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -80,8 +82,8 @@ def rows_after(path: str, batch_id: int, columns: Sequence[str]) -> pa.Table:
 
 def rows_where(path: str, wanted: Mapping[str, str], columns: Sequence[str]) -> pa.Table:
     """Columns of the rows that have these values."""
-    filters = [(name, "=", value) for name, value in wanted.items()]
-    return DeltaTable(path).to_pyarrow_table(columns=list(columns), filters=filters)
+    equal = (pc.field(name) == value for name, value in wanted.items())
+    return _read(DeltaTable(path), columns, reduce(and_, equal))
 
 
 def column_names(path: str) -> list[str]:
@@ -91,7 +93,20 @@ def column_names(path: str) -> list[str]:
 
 def rows(path: str, columns: Sequence[str] | None = None) -> pa.Table:
     """A small table of bookkeeping as it is now: all columns, or those."""
-    return DeltaTable(path).to_pyarrow_table(columns=list(columns) if columns else None)
+    return _read(DeltaTable(path), columns)
+
+
+def _read(
+    table: DeltaTable, columns: Sequence[str] | None, wanted: pc.Expression | None = None
+) -> pa.Table:
+    """Rows, read by this thread alone: Arrow's threads may outlive a command, and abort it."""
+    dataset = table.to_pyarrow_dataset()
+    scanner = dataset.scanner(
+        columns=list(columns) if columns else None,
+        filter=wanted,
+        use_threads=False,
+    )
+    return scanner.to_table()
 
 
 def _files(path: str) -> pa.Table:
