@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from bench import builds, changes, landing
+from bench import builds, changes, landing, types
 from bench.report import show, show_costs, show_memory
 from ingest.session import session
 
@@ -14,8 +14,8 @@ from ingest.session import session
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("only", nargs="*", metavar="landing|builds|changes", help="default: all")
-    parser.add_argument("--events", type=int, default=1_000_000, help="of landing")
+    parser.add_argument("only", nargs="*", metavar="landing|types|builds|changes", help="default: all")
+    parser.add_argument("--events", type=int, default=1_000_000, help="of landing and types")
     parser.add_argument("--events-a-day", type=int, default=100_000, help="of builds")
     parser.add_argument("--rows", type=int, default=5_000_000, help="of changes")
     parser.add_argument("--rounds", type=int, default=5)
@@ -27,6 +27,10 @@ def main() -> None:
             spark = session("bench", str(work))
             show(landing.measure(spark, work, chosen.events, chosen.rounds))
             show_memory(landing.memory(spark, work, chosen.events))
+            spark.stop()
+        if "types" in (chosen.only or ["types"]):
+            spark = session("bench", str(work))
+            show(types.measure(spark, work, chosen.events, chosen.rounds))
             spark.stop()
         if "builds" in (chosen.only or ["builds"]):
             show_costs(builds.measure(work, chosen.events_a_day, chosen.rounds))
