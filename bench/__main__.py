@@ -14,7 +14,9 @@ from ingest.session import session
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("only", nargs="*", metavar="landing|types|builds|changes", help="default: all")
+    parser.add_argument(
+        "only", nargs="*", metavar="landing|types|builds|changes", help="default: all"
+    )
     parser.add_argument("--events", type=int, default=1_000_000, help="of landing and types")
     parser.add_argument("--events-a-day", type=int, default=100_000, help="of builds")
     parser.add_argument("--rows", type=int, default=5_000_000, help="of changes")

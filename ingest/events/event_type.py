@@ -10,7 +10,7 @@ from enum import Enum
 from pyspark.sql import types as T
 
 from ingest.events.columns import kept_with
-from ingest.events.variations import with_maps
+from ingest.events.variations import MOST_VARIATIONS, with_maps
 from ingest.shapes.shape import EMPTY, Shape, merged
 
 
@@ -54,15 +54,21 @@ class EventType:
 
     def knows(self, number: int, shape: Shape) -> bool:
         """Whether a variation of this shape has landed, and brings nothing new."""
-        return number in self.landed and self.seen.covers(shape)
+        is_landed = number in self.landed or self.has_many
+        return is_landed and self.seen.covers(shape)
+
+    @property
+    def has_many(self) -> bool:
+        """Whether more variations are no news."""
+        return len(self.landed) >= MOST_VARIATIONS
 
     def landing(self, number: int, shape: Shape, at: datetime) -> EventType:
         """With a variation that lands."""
         kept, conflicts = kept_with(self.kept, shape)
         return replace(
             self,
-            kept=self.kept if self.is_pinned else kept,
-            seen=with_maps(self.seen.merged(shape)),
+            kept=self.kept if self.is_pinned else with_maps(kept, shape),
+            seen=with_maps(self.seen.merged(shape), shape),
             # A variation that is landed for the second time has more kinds of text.
             landed={**self.landed, number: self.landed.get(number, EMPTY).merged(shape)},
             rescued=self.rescued | {one.path for one in conflicts},

@@ -23,7 +23,7 @@ from ingest.events.counts import Counts
 from ingest.events.event_type import Change, EventType, all_variations
 from ingest.events.names import table_name
 from ingest.events.registry import Registered
-from ingest.events.variations import Known, canonical, variation, with_maps
+from ingest.events.variations import MOST_TYPES, Known, canonical, variation, with_maps
 from ingest.events.views import TypeView
 from ingest.lake import Lake
 from ingest.shapes.shape import Shape, parse_shape, written_shape
@@ -75,7 +75,8 @@ class EventTypes:
         """What workers need to tell what is new."""
         if self._known is None:
             seen = {name: one.seen for name, one in self._types.items()}
-            self._known = Known(seen, all_variations(self._types.values()))
+            many = frozenset(name for name, one in self._types.items() if one.has_many)
+            self._known = Known(seen, all_variations(self._types.values()), many)
         return self._known
 
     @property
@@ -122,6 +123,9 @@ class EventTypes:
         there = registry.registered(self._lake) if set(by_type) - set(self._types) else []
         rows = []
         for name, events in by_type.items():
+            if name not in self._types and len(self._types) >= MOST_TYPES:
+                self._warn_of_too_many(name)
+                continue
             before = self._types.get(name) or self._new(name, there)
             rows += self._learnt(before, events, now)
         if beside != self._beside or rows:
@@ -189,6 +193,16 @@ class EventTypes:
             rows.append(_version_row(before, after, Change.GROWN))
         self._types[name] = after
         return rows
+
+    def _warn_of_too_many(self, name: str) -> None:
+        log.warning(
+            "%s: %r is a type too many: its events land, but have no table, because there are %d "
+            "types already; see event_type in %s",
+            self._stream.name,
+            name,
+            MOST_TYPES,
+            self._stream.declared_in,
+        )
 
     def _refuses(self, one: EventType) -> bool:
         return self._stream.events.on_conflict is OnConflict.QUARANTINE and not one.is_pinned

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ingest.shapes.evolution import MAP_FROM_KEYS, keys_are_data
+from ingest.shapes.evolution import MAP_FROM_KEYS, look_like_data
 from ingest.shapes.shape import (
     ARRAY,
     BIGINT,
@@ -28,6 +28,12 @@ from ingest.shapes.shape import (
 )
 
 NUMBER = "NUMBER"
+# An object of a map has fewer than one in so many of all names.
+_SPARSE = 4
+# Past so many types, names of types are taken for data: their events land, and have no table.
+MOST_TYPES = 5_000
+# Past so many, variations of a type are no longer told apart where its columns hold all of them.
+MOST_VARIATIONS = 1_000
 _JSON_TYPES = {
     BIGINT: NUMBER,
     LARGE: NUMBER,
@@ -50,7 +56,7 @@ def canonical(shape: Shape, seen: Shape = EMPTY) -> Shape:
     fields: Mapping[str, Shape] = {}
     element = canonical(shape.element, seen.element or EMPTY) if shape.element else None
     if OBJECT in kinds:
-        if MAP in seen.kinds or keys_are_data(shape.fields):
+        if MAP in seen.kinds or look_like_data(shape.fields):
             kinds = kinds - {OBJECT} | {MAP}
             inside = canonical(merged(shape.fields.values()), seen.element or EMPTY)
             element = element.merged(inside) if element else inside
@@ -63,17 +69,21 @@ def canonical(shape: Shape, seen: Shape = EMPTY) -> Shape:
     return Shape(kinds, fields, element if element and element.kinds else None)
 
 
-def with_maps(seen: Shape) -> Shape:
-    """A type's merged shape, with maps where events have brought too many names."""
+def with_maps(seen: Shape, new: Shape = EMPTY) -> Shape:
+    """A type's merged shape, with maps where events bring ever other names.
+
+    That is where there are many names, of which `new`, an event that has some, has few.
+    """
     kinds, fields, element = seen.kinds, seen.fields, seen.element
-    if OBJECT in kinds and (MAP in kinds or len(fields) > MAP_FROM_KEYS):
+    are_many = len(fields) > max(MAP_FROM_KEYS, _SPARSE * len(new.fields)) and bool(new.fields)
+    if OBJECT in kinds and (MAP in kinds or are_many):
         kinds = kinds - {OBJECT} | {MAP}
         inside = merged(fields.values())
         element, fields = element.merged(inside) if element else inside, {}
     return Shape(
         kinds,
-        {name: with_maps(one) for name, one in fields.items()},
-        with_maps(element) if element else None,
+        {name: with_maps(one, new.fields.get(name, EMPTY)) for name, one in fields.items()},
+        with_maps(element, new.element or EMPTY) if element else None,
     )
 
 
@@ -96,14 +106,21 @@ def _paths(shape: Shape, path: str = "$") -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a worker needs to say of an event that nothing about it is new."""
+    """What a worker needs to say of an event that nothing about it is new.
+
+    `seen` is what has landed of each type; of those in `many` new variations are no news.
+    """
 
     seen: Mapping[str, Shape] = field(default_factory=dict)
     variations: frozenset[int] = frozenset()
+    many: frozenset[str] = frozenset()
 
     def judged(self, event_type: str, shape: Shape) -> tuple[int, bool]:
         """An event's variation, and whether all of it is known."""
         seen = self.seen.get(event_type, EMPTY)
         found = canonical(shape, seen)
         number = variation(event_type, found)
-        return number, number in self.variations and seen.covers(found)
+        if event_type not in self.seen and len(self.seen) >= MOST_TYPES:
+            return number, True
+        is_landed = number in self.variations or event_type in self.many
+        return number, is_landed and seen.covers(found)

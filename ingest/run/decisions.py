@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 from ingest.declarations.project import declared_streams
+from ingest.declarations.stream import Stream
 from ingest.errors import SelectionEmpty, StreamLocked
 from ingest.lake import Lake
 from ingest.run import requests
@@ -15,6 +18,7 @@ from ingest.session import session
 
 # How long a batch at work may keep an answer waiting.
 _PATIENCE = 300.0
+_WAITS = Answer(True, "a batch is unfinished; this is carried out when it is done")
 
 
 def carried_out(lake: Lake, request: Request) -> Answer:
@@ -26,13 +30,21 @@ def carried_out(lake: Lake, request: Request) -> Answer:
     if stream is None:
         raise SelectionEmpty(f"{request.stream} is no longer declared")
     requests.leave(lake, request)
-    try:
-        with StreamLock(lake.lock(stream.table), stream.name):
-            spark = session("ingest schema", lake.root)
-            query = StreamQuery(spark, lake, stream, ProgressLog(spark, lake), utc_now)
-            query.answer_requests()
-            answer = requests.awaited(lake, request, 0.0)
-            spark.stop()
-    except StreamLocked:
-        answer = requests.awaited(lake, request, _PATIENCE)
-    return answer or Answer(True, "it is carried out when the batch at work is done")
+    until = time.monotonic() + _PATIENCE
+    answer = None
+    while answer is None and time.monotonic() < until:
+        try:
+            with StreamLock(lake.lock(stream.table), stream.name):
+                _carry_out(lake, stream)
+                return requests.awaited(lake, request, 0.0) or _WAITS
+        except StreamLocked:
+            answer = requests.awaited(lake, request, 2.0)
+    return answer or _WAITS
+
+
+def _carry_out(lake: Lake, stream: Stream) -> None:
+    """Answer what is asked of a stream that nobody else lands."""
+    spark = session("ingest schema", lake.root)
+    query = StreamQuery(spark, lake, stream, ProgressLog(spark, lake), utc_now)
+    query.answer_requests()
+    spark.stop()

@@ -177,11 +177,18 @@ class StreamQuery:
             self._query.awaitTermination()
         except PySparkException as error:
             self.error = self.error or explained(error, self.stream.name, self._lake)
-        self._types.count(is_last=True)
+        self._count_at_last()
         self._save(
             state="failed" if self.error else "stopped",
             error=str(self.error) if self.error else None,
         )
+
+    def _count_at_last(self) -> None:
+        if self.error is None:
+            try:
+                self._types.count(is_last=True)
+            except Exception as error:  # a full disk, for one
+                self.error = explained(error, self.stream.name, self._lake)
 
     def stop(self, patience: float = 60.0) -> None:
         """Stop after the batch at work, waiting for it at most `patience` seconds."""

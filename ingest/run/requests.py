@@ -6,6 +6,7 @@ So a stream goes on while its types are decided on, and its tables have one writ
 from __future__ import annotations
 
 import json
+import logging
 import time
 import uuid
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from pathlib import Path
 
 from ingest.events.event_type import Change
 from ingest.lake import Lake
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +60,17 @@ def leave(lake: Lake, request: Request) -> None:
 
 
 def pending(lake: Lake, stream: str) -> Iterator[Request]:
-    """A stream's requests, oldest first."""
+    """A stream's requests, oldest first. A file that is none is put aside."""
     for path in sorted(lake.requests().glob("*.json")):
-        written = json.loads(path.read_text("utf-8"))
-        if written["stream"] == stream:
-            yield Request(**{**written, "change": Change(written["change"])})
+        try:
+            written = json.loads(path.read_text("utf-8"))
+            request = Request(**{**written, "change": Change(written["change"])})
+        except (ValueError, TypeError, KeyError) as error:
+            log.warning("%s is no request and is put aside: %s", path, error)
+            path.rename(path.with_suffix(".refused"))
+            continue
+        if request.stream == stream:
+            yield request
 
 
 def answer(lake: Lake, request: Request, given: Answer) -> None:

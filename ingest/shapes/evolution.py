@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import types as T
@@ -238,9 +238,13 @@ def _inferred_object(seen: Shape, infer_types: bool) -> T.DataType | None:
 
 def keys_are_data(names: Mapping[str, object]) -> bool:
     """Whether an object's names are values of something rather than attributes."""
-    if len(names) > MAP_FROM_KEYS:
-        return True
-    return bool(names) and all(_DATA_KEY.fullmatch(name) for name in names)
+    return len(names) > MAP_FROM_KEYS or look_like_data(names)
+
+
+def look_like_data(names: Iterable[str]) -> bool:
+    """Whether all of some names are values at first sight; no names are none."""
+    found = [_DATA_KEY.fullmatch(name) for name in names]
+    return bool(found) and all(found)
 
 
 def is_column_name(name: str) -> bool:

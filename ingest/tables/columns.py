@@ -18,7 +18,7 @@ _PROVENANCE = (
     ("_key", "binary", "Key of the message; null for files."),
     ("_headers", _HEADERS, "Headers of the message; null for files."),
     ("_timestamp", "timestamp", "The message's own time; null for files."),
-    ("_schema_id", "string", "Variation of the event, or writer's schema, where a registry numbers it."),
+    ("_schema_id", "string", "Variation of the event; or its writer's schema, in a registry."),
 )
 _MEANING = (
     ("_event_date", "date", "UTC date of the declared event time, else of arrival."),

@@ -12,11 +12,13 @@ from pyspark.sql import types as T
 
 from ingest.decode.exact_json import loaded
 from ingest.decode.structures import Places, Watch, shape_of
-from ingest.events.columns import columns_of, kept_with
+from ingest.events import variations
+from ingest.events.columns import columns_of, kept_with, type_of
 from ingest.events.event_type import Change, EventType
 from ingest.events.names import table_name
-from ingest.events.variations import Known, canonical, variation, with_maps
-from ingest.shapes.shape import EMPTY, Shape, parse_shape, written_shape
+from ingest.events.variations import Known, canonical, variation
+from ingest.shapes.evolution import leaves
+from ingest.shapes.shape import Shape, parse_shape, written_shape
 from ingest.shapes.texts import kind_of_text
 
 PLACES = Places(("type",), ("data",))
@@ -41,10 +43,10 @@ def shape(value: Any) -> Shape:
 
 def kept(*payloads: Any) -> Shape:
     """What is kept of payloads that came one after the other."""
-    found = EMPTY
+    known = EventType(name="t", table_name="t")
     for one in payloads:
-        found, _ = kept_with(found, shape(one))
-    return with_maps(found)
+        known = known.landing(0, shape(one), None)  # type: ignore[arg-type]
+    return known.kept
 
 
 def columns(found: Shape) -> dict[str, str]:
@@ -180,9 +182,23 @@ def test_names_that_are_taken_or_begin_with_an_underscore_have_the_payload_in_fr
     assert list(columns(found)) == ["A_B", "data__x", "a_b_2", "a_b_3", "data_id"]
 
 
-def test_a_map_comes_of_too_many_names() -> None:
-    many = [{"m": {f"name{number}": number}} for number in range(150)]
-    assert columns(kept(*many)) == {"m": "map<string,bigint>"}
+def test_a_map_comes_of_names_that_are_many_and_ever_others() -> None:
+    others = [{"m": {f"name{number}": number}} for number in range(150)]
+    assert columns(kept(*others)) == {"m": "map<string,bigint>"}
+    wide = {f"name{number}": 1 for number in range(150)}
+    found = type_of(kept({"o": wide}, {"o": wide}))
+    assert found
+    assert (leaves(found), "map" in found.simpleString()) == (150, False)
+
+
+def test_types_and_variations_past_the_most_are_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = shape({"a": 1, "b": 1})
+    known = Known({"t": seen}, frozenset(), frozenset({"t"}))
+    assert known.judged("t", shape({"b": 1}))[1]
+    assert not known.judged("t", shape({"c": 1}))[1]
+    assert not known.judged("u", shape({"c": 1}))[1]
+    monkeypatch.setattr(variations, "MOST_TYPES", 1)
+    assert known.judged("u", shape({"c": 1}))[1]
 
 
 @pytest.mark.parametrize(
