@@ -61,7 +61,7 @@ class EventTypes:
         self._path = schema_log.ensured(spark, lake)
         self._lake, self._bronze = lake, lake.bronze(stream.table)
         self._counts, self._counted_at = Counts(), 0.0
-        self._newest = -1
+        self._newest, self._is_loaded = -1, False
         if stream.events.are_split:
             registry.ensured(spark, lake)
 
@@ -92,12 +92,20 @@ class EventTypes:
         """Know what was known when `batch_id` began; `beside` are the columns of bronze."""
         if not self._stream.events.are_split:
             return
+        if self._is_loaded and self._newest <= batch_id:
+            return
         self._types, self._known, self._beside = {}, None, beside
         there = registry.registered(self._lake)
+        newest: dict[str, str] = {}
         for row in schema_log.entries(self._path, self._stream.name, batch_id):
             if row["event_type"] is not None:
                 self._types[row["event_type"]] = self._replayed(row, there)
                 self._newest = row["_batch_id"]
+                newest[row["event_type"]] = row["schema"] or newest.get(row["event_type"], "")
+        for name, schema in newest.items():
+            columns_there = T.StructType.fromJson(json.loads(schema))
+            self._types[name] = replace(self._types[name], columns=columns_there)
+        self._is_loaded = True
         self._counts = Counts.of_rows(self._registered_types())
         self._counts.follow(self._bronze)
         self._register()
@@ -228,8 +236,8 @@ class EventTypes:
             return one.landing(row["variation"], shape, at)
         if change is not Change.GROWN:
             one = one.decided(change, shape)
-        schema = T.StructType.fromJson(json.loads(row["schema"]))
-        return replace(one.in_version(row["version"], shape, schema), last_grown=at)
+        # Reading columns takes long, and only the newest count.
+        return replace(one.in_version(row["version"], shape, T.StructType()), last_grown=at)
 
     def _new(self, name: str, there: Sequence[Registered]) -> EventType:
         """A type that has never been seen here; `there` are all types that have a table."""

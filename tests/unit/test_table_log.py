@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -79,3 +80,27 @@ def test_rows_are_appended_once_a_version(table: str) -> None:
     table_log.append_rows(table, [(6, None)])
     assert table_log.counted(table, 5) == BatchCounts(rows=4, rescued=2)
     assert table_log.newest_batch(table) == 6
+
+
+def test_rows_after_a_batch_are_read_also_of_files_that_hold_others(table: str) -> None:
+    found = table_log.rows_after(table, 3, ["_batch_id", "_rescued"])
+    assert found.to_pylist() == [{"_batch_id": 4, "_rescued": None}]
+    assert len(table_log.rows_after(table, 4, ["_batch_id", "_rescued"])) == 0
+
+
+def test_rows_are_found_by_value_and_deleted(table: str) -> None:
+    assert len(table_log.rows_where(table, {"_rescued": "{}"}, ["_batch_id"])) == 2
+    assert table_log.delete_rows(table, "_rescued = '{}' and _batch_id <= 2") == 1
+    assert len(table_log.rows_where(table, {"_rescued": "{}"}, ["_batch_id"])) == 1
+
+
+def test_two_writers_replace_their_own_rows_at_once(table: str) -> None:
+    def write(batch: int) -> None:
+        for number in range(15):
+            table_log.replace_rows(table, [(batch, str(number))], f"_batch_id = {batch}")
+
+    with ThreadPoolExecutor(2) as writers:
+        for done in [writers.submit(write, batch) for batch in (2, 4)]:
+            done.result()
+    rows = table_log.rows(table).sort_by("_batch_id").to_pylist()
+    assert [tuple(row.values()) for row in rows] == [(2, "14"), (3, "{}"), (4, "14")]
