@@ -71,10 +71,11 @@ class Registered:
 
 
 def ensured(spark: SparkSession, lake: Lake) -> str:
-    """The table's folder; the table is made where there is none."""
+    """The table's folder; the table is made where there is none, and listed for dbt."""
     path = lake.ops("event_types")
     if not lake.is_table(path):
         delta.ensure_table(spark, path, _COLUMNS)
+    delta.register(spark, lake, [("ops.event_types", "", "ops")])
     return path
 
 

@@ -19,8 +19,8 @@ def quoted(name: str) -> str:
 
 
 def text_literal(text: str) -> str:
-    """A text as a SQL literal."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    """A text as a SQL literal; Spark would read `${` as a variable."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("${", "$\\{")
     return f"'{escaped}'"
 
 

@@ -1,8 +1,10 @@
 {#-
-    Columns of a stream before its first record: what ingest adds, then what is declared.
+    Columns of a stream before its first record: what ingest adds, what its records have by
+    themselves, and what is declared.
 
-    A declared path (`jsonPayload.user_id`) becomes a field of a struct. The order and the
-    types of the first twelve are those that ingest writes.
+    A declared path (`jsonPayload.user_id`) becomes a field of a struct. Where each type of event
+    has a table, the payload is a variant, whatever is declared below it. The order and the types
+    of the first twelve are those that ingest writes.
 -#}
 {% macro empty_stream_columns(stream) -%}
     {%- set types = {
@@ -19,10 +21,20 @@
         '_event_type': 'string',
         '_rescued': 'string',
     } -%}
+    {%- set payload = event_payload(stream) -%}
     {%- set paths = {} -%}
-    {%- for column in stream.columns.values() if column.name not in types -%}
+    {%- set declared = stream.columns.values() | rejectattr('name', 'in', types) | list -%}
+    {%- set names = declared | map(attribute='name') | map('lower') | list -%}
+    {%- for path, type in envelope_types(stream).items() if path | lower not in names -%}
+        {%- do paths.update({path: type}) -%}
+    {%- endfor -%}
+    {%- for column in declared
+        if not (payload and (column.name ~ '.').startswith(payload ~ '.')) -%}
         {%- do paths.update({column.name: column.data_type or 'string'}) -%}
     {%- endfor -%}
+    {%- if payload -%}
+        {%- do paths.update({payload: 'variant'}) -%}
+    {%- endif -%}
     {%- do types.update(nested_types(paths)) -%}
     {{- return(types) -}}
 {%- endmacro %}

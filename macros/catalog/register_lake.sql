@@ -1,5 +1,6 @@
 {#-
-    What the catalog must know before dbt starts: bronze, ops, and tables it has forgotten.
+    What the catalog must know before dbt starts: bronze, ops, types of events, and tables it has
+    forgotten.
 
     `ingest` writes by path and never opens the catalog, and the catalog may be thrown away
     at any time: the folders of the lake are the truth.
@@ -9,6 +10,7 @@
         {%- do create_ops_tables() -%}
         {%- do build_memory() -%}
         {%- do register_streams() -%}
+        {%- do register_types() -%}
         {%- do register_built_tables() -%}
     {%- endif -%}
 {%- endmacro %}

@@ -8,7 +8,12 @@
     {%- do adapter.create_schema(api.Relation.create(schema='bronze')) -%}
     {%- set made = {} -%}
     {%- for row in run_query('select table_name from ops.stream_tables') -%}
-        {%- do made.update({row[0].split('.') | last: true}) -%}
+        {%- set name = row[0].split('.') | last -%}
+        {%- if not row[0].startswith('ops.') -%}
+            {%- do made.update({name: true}) -%}
+        {%- elif adapter.get_relation(none, 'ops', name) is none -%}
+            {%- do register_table('ops', name) -%}
+        {%- endif -%}
     {%- endfor -%}
     {%- for name in made -%}
         {%- set known = adapter.get_relation(none, 'bronze', name) -%}

@@ -57,6 +57,7 @@ class Lake:
 
     path: Path
     target: Path
+    project: Path = ROOT
     _batch: int = 0
 
     @property
@@ -83,11 +84,11 @@ class Lake:
         self._batch += 1
 
     def dbt(self, *arguments: str) -> dbtRunnerResult:
-        """A dbt command in this process, on the checked-in project and profile."""
+        """A dbt command in this process, by default on the checked-in project and profile."""
         return dbtRunner().invoke(
             [
                 *arguments,
-                *("--project-dir", str(ROOT), "--profiles-dir", str(ROOT)),
+                *("--project-dir", str(self.project), "--profiles-dir", str(self.project)),
                 *("--target-path", str(self.target), "--log-path", str(self.target)),
                 *("--log-level", "none", "--quiet"),
             ]

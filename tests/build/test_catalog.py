@@ -82,10 +82,11 @@ def test_every_run_is_recorded_for_people(lake: Lake) -> None:
 
 def lose_the_catalog(lake: Lake) -> None:
     """What a deleted `_catalog` folder means, without a new process: nothing is known."""
-    for schema in SCHEMAS:
-        folder = lake.path / schema
-        aside = folder.rename(lake.path / f"_{schema}")
-        lake.spark.sql(f"drop schema {schema} cascade")
+    for folder in (lake.path / schema for schema in SCHEMAS):
+        if not folder.is_dir():
+            continue
+        aside = folder.rename(lake.path / f"_{folder.name}")
+        lake.spark.sql(f"drop schema {folder.name} cascade")
         shutil.rmtree(folder, ignore_errors=True)
         aside.rename(folder)
     lake.forget_logs()

@@ -1,0 +1,8 @@
+{#-
+    Whether a table of the lake is in the catalog as a table.
+-#}
+{% macro is_registered(name) -%}
+    {%- set schema_name, identifier = name.split('.') -%}
+    {%- set known = adapter.get_relation(none, schema_name, identifier) -%}
+    {{- return(known is not none and not known.is_view) -}}
+{%- endmacro %}

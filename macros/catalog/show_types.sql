@@ -1,0 +1,31 @@
+{#-
+    Make the views of one stream's types that have changed after `told`; whether the stream's
+    table has all of their columns.
+
+    A new column beside the payload is written down shortly before the table has it.
+-#}
+{% macro show_types(stream, told) -%}
+    {%- set query -%}
+        select to_json(array_sort(collect_list(struct(
+            table_schema || '.`' || table_name || '`' as name, query
+        ))))
+        from ops.event_types
+        where stream = {{ sql_literal(stream) }} and unix_micros(changed_at) > {{ told }}
+    {%- endset -%}
+    {%- for some in fromjson(run_query(query).columns[0].values()[0]) | batch(25) -%}
+        {#- Types that can be shown together can be shown; else each is asked for itself. -#}
+        {%- set all_can = why_not_shown(some) is none -%}
+        {%- for type in some -%}
+            {%- set reason = none if all_can else why_not_shown([type]) -%}
+            {%- if reason is none -%}
+                {%- do run_query('create or replace view ' ~ type.name ~ ' as ' ~ type.query) -%}
+            {%- elif 'UNRESOLVED_COLUMN' in reason -%}
+                {%- do log(stream ~ ': its types have new columns, which land next', info=true) -%}
+                {{- return(false) -}}
+            {%- else -%}
+                {%- do log(type.name ~ ' cannot be shown: ' ~ reason, info=true) -%}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(true) -}}
+{%- endmacro %}

@@ -1,0 +1,21 @@
+{#-
+    Path of the object that holds an event's attributes, where a declared stream is split by
+    type; none where it is not. The rules are those of ingest/declarations/reading.py.
+-#}
+{% macro event_payload(stream) -%}
+    {%- set declared = stream.config.meta.ingest -%}
+    {%- set is_cloudevents = declared.get('envelope') == 'cloudevents' -%}
+    {%- set payload = declared.get('payload', 'data' if is_cloudevents else none) -%}
+    {%- set is_typed = [] -%}
+    {%- for column in stream.columns.values() if column.data_type -%}
+        {%- set is_payload = column.name == payload and column.data_type | lower != 'variant' -%}
+        {%- if is_payload or column.name.startswith(payload ~ '.') -%}
+            {%- do is_typed.append(column.name) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- set is_split = payload and not is_typed and (declared.get('event_type') or is_cloudevents) -%}
+    {%- if declared.get('per_type', 'views' if is_split else 'none') != 'none' -%}
+        {{- return(payload) -}}
+    {%- endif -%}
+    {{- return(none) -}}
+{%- endmacro %}

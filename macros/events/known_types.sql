@@ -1,0 +1,23 @@
+{#-
+    The types that a stream has brought: {type: where its table is}; looked up once an invocation.
+-#}
+{% macro known_types(stream) -%}
+    {%- if graph.get('headwater_types', {}).get('invocation_id') != invocation_id -%}
+        {%- set streams = {} -%}
+        {%- set types = adapter.get_relation(none, 'ops', 'event_types') -%}
+        {%- if types is not none -%}
+            {%- set query -%}
+                select to_json(collect_list(struct(stream, event_type, table_schema, table_name)))
+                from {{ types }}
+            {%- endset -%}
+            {%- for type in fromjson(run_query(query).columns[0].values()[0]) -%}
+                {%- do streams.setdefault(type.stream, {}).update({type.event_type: type}) -%}
+            {%- endfor -%}
+        {%- endif -%}
+        {#- Whole, for another thread may ask meanwhile. -#}
+        {%- do graph.update({'headwater_types': {
+            'invocation_id': invocation_id, 'streams': streams, 'shown': {},
+        }}) -%}
+    {%- endif -%}
+    {{- return(graph['headwater_types'].streams.get(stream, {})) -}}
+{%- endmacro %}

@@ -1,0 +1,47 @@
+{#-
+    A type that nobody has sent yet, in parentheses: the columns of every type, and those that the
+    model's yml declares with a `data_type`.
+
+    It reads the stream as the type's own table will, so that a view which is not built again when
+    the first event comes shows it nevertheless.
+-#}
+{% macro unseen_events(source_name, stream_name, event_type, relation) -%}
+    {%- set stream = graph.sources.values()
+        | selectattr('source_name', 'equalto', source_name)
+        | selectattr('name', 'equalto', stream_name) | first -%}
+    {%- set payload = event_payload(stream) if stream.config.meta.ingest else none -%}
+    {%- if not payload -%}
+        {%- do exceptions.raise_compiler_error(
+            'events_of: ' ~ stream_name ~ ' of ' ~ source_name ~ ' has no tables of types: its '
+            ~ 'declaration needs an event_type and a payload'
+        ) -%}
+    {%- endif -%}
+    {%- set declared = (model.columns or {}).values() | selectattr('data_type') | list -%}
+    {%- set words = source_name ~ '.' ~ stream_name ~ ' has brought no event of type '
+        ~ event_type | tojson ~ nearest_types(source_name ~ '.' ~ stream_name, event_type) -%}
+    {%- if not declared -%}
+        {%- do exceptions.raise_compiler_error(
+            'events_of: ' ~ words ~ '; to build before the first one comes, give columns of '
+            ~ model.name ~ ' a data_type'
+        ) -%}
+    {%- endif -%}
+    {%- do log(model.name ~ ': ' ~ words, info=true) -%}
+    {%- set columns = [] -%}
+    {%- set names = [] -%}
+    {%- for name in column_types(relation) if name != payload -%}
+        {%- do names.append(name | lower) -%}
+        {%- do columns.append('`' ~ name ~ '`') -%}
+    {%- endfor -%}
+    {%- set object = '`' ~ payload.replace('`', '').replace('.', '`.`') ~ '`' -%}
+    {%- for column in declared if column.name | lower not in names -%}
+        {%- do columns.append(
+            'try_variant_get(' ~ object ~ ', ' ~ sql_literal('$["' ~ column.name ~ '"]') ~ ', '
+            ~ sql_literal(column.data_type) ~ ') as `' ~ column.name ~ '`'
+        ) -%}
+    {%- endfor -%}
+    (
+        select {{ columns | join(', ') }}, {{ object }} as _payload
+        from {{ relation }}
+        where _event_type = {{ sql_literal(event_type) }}
+    )
+{%- endmacro %}
