@@ -234,7 +234,9 @@ def _events(given: Mapping[str, Any], columns: tuple[ColumnHint, ...], source: s
         payload=payload,
         on_conflict=OnConflict(given.get("on_incompatible_change", "rescue")),
         hints=hints,
-        reserved=tuple({hint.path[0]: None for hint in columns if hint.path != payload}),
+        reserved=tuple(
+            {hint.path[0]: None for hint in columns if hint.path[: len(payload)] != payload}
+        ),
         schema=f"bronze_{source}",
     )
 

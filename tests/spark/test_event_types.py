@@ -261,7 +261,7 @@ STEPS = ["before_first_write", "after_first_write", "after_second_write", "after
 def test_an_interrupted_batch_is_finished_before_a_decision_counts(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    name = f"stopped_{step}"
+    name = f"paused_{step}"
     workshop.stream(name, COLUMNS, on_incompatible_change="quarantine", **DECLARED)
     workshop.drop(name, "1.jsonl", events("k", [{"a": 1}]))
     workshop.land(name)
