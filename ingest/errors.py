@@ -67,6 +67,18 @@ class QueryWrong(InputError):
     code = "SQL"
 
 
+class TypeUnknown(InputError):
+    """A type of event that no stream has brought, or that several have, or that cannot be used."""
+
+    code = "EVENT_TYPE"
+
+
+class DocsMissing(InputError):
+    """dbt has written no docs that something could be added to."""
+
+    code = "DOCS"
+
+
 class JavaMissing(InputError):
     """No Java that Spark runs on."""
 
