@@ -34,6 +34,7 @@ lint: ## ruff, mypy and sqlfluff
 
 docs: ## Write the docs page, with lineage from stream to gold, and open it
 	@$(RUN) dbt docs generate --static
+	@$(RUN) ingest docs >/dev/null
 	@page="$(CURDIR)/target/static_index.html"; echo "Docs page: $$page"; [ -t 1 ] || exit 0; \
 	if [ "$$(uname)" = Darwin ]; then open "$$page"; \
 	elif [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open "$$page"; fi

@@ -27,12 +27,6 @@ class InputError(HeadwaterError):
     exit_code = 2
 
 
-class EventTypeUnknown(InputError):
-    """No event of such a type, or no such version of it, is known."""
-
-    code = "EVENT_TYPE"
-
-
 class RequestRefused(InputError):
     """What was asked of a stream's owner cannot be done."""
 
@@ -77,6 +71,18 @@ class QueryWrong(InputError):
     """A SQL statement that Spark cannot analyse, or that names no table of the lake."""
 
     code = "SQL"
+
+
+class TypeUnknown(InputError):
+    """A type of event that no stream has brought, or several have, or that cannot be used."""
+
+    code = "EVENT_TYPE"
+
+
+class DocsMissing(InputError):
+    """dbt has written no docs that something could be added to."""
+
+    code = "DOCS"
 
 
 class JavaMissing(InputError):

@@ -111,6 +111,28 @@ def sql(
         answer(query, json)
 
 
+@app.command()
+def docs() -> None:
+    """Add the types of events to the page that `dbt docs generate --static` has written."""
+    from ingest.cli.docs import write
+
+    typer.echo(write())
+
+
+@app.command()
+def scaffold(
+    event_type: Annotated[str, typer.Argument(help="A type of event that a stream has brought.")],
+    stream: Annotated[
+        str | None, typer.Option("--stream", help="Its stream, where several have brought it.")
+    ] = None,
+) -> None:
+    """Write models of a type of event to start from; files that exist are left alone."""
+    from ingest.cli.scaffold import write
+
+    for path, is_new in write(event_type, stream):
+        typer.echo(f"{'written' if is_new else 'left as it is'}: {path}")
+
+
 def _land(
     work: Callable[[Lake, list[Stream]], list[HeadwaterError]], select: Select, exclude: Exclude
 ) -> None:

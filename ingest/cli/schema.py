@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json as jsons
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -168,19 +167,9 @@ def _lake() -> Lake:
 
 
 def _found(lake: Lake, event_type: str, stream: str | None) -> Registered:
-    from ingest.errors import EventTypeUnknown
-    from ingest.events.registry import registered
+    from ingest.events.registry import chosen, registered
 
-    there = [one for one in registered(lake) if stream in (None, one.stream)]
-    found = [one for one in there if event_type in (one.event_type, one.name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        streams = ", ".join(one.stream for one in found)
-        raise EventTypeUnknown(f"{event_type!r} is a type of {streams}; choose with --stream")
-    near = difflib.get_close_matches(event_type, [one.event_type for one in there], 3, 0.5)
-    hint = f"did you mean {', '.join(map(repr, near))}?" if near else "see `ingest schema list`"
-    raise EventTypeUnknown(f"no event of type {event_type!r} has landed; {hint}")
+    return chosen(registered(lake), event_type, stream)
 
 
 def _entries(lake: Lake, one: Registered) -> Sequence[Mapping[str, Any]]:
@@ -208,11 +197,11 @@ def _columns(schema: Mapping[str, Any]) -> list[dict[str, str]]:
 def _version_of(
     schemas: Mapping[int, dict[str, str]], one: Registered, version: int
 ) -> dict[str, str]:
-    from ingest.errors import EventTypeUnknown
+    from ingest.errors import TypeUnknown
 
     if version not in schemas:
         versions = ", ".join(map(str, sorted(schemas)))
-        raise EventTypeUnknown(f"{one.event_type} has no version {version}, but {versions}")
+        raise TypeUnknown(f"{one.event_type} has no version {version}, but {versions}")
     return schemas[version]
 
 

@@ -6,11 +6,13 @@ declaration is not at hand.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ingest.errors import TypeUnknown
 from ingest.lake import Lake
 from ingest.tables import delta, table_log
 
@@ -104,3 +106,19 @@ def view(lake: Lake, schema: str, name: str) -> Registered | None:
 def names(lake: Lake) -> list[str]:
     """The names of all types' tables."""
     return sorted(one.name for one in registered(lake))
+
+
+def chosen(types: Sequence[Registered], event_type: str, stream: str | None) -> Registered:
+    """The one type of this name, or whose table has it. Raises TypeUnknown."""
+    found = [one for one in types if event_type in (one.event_type, one.name)]
+    found = [one for one in found if stream in (None, one.stream)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        streams = ", ".join(one.stream for one in found)
+        raise TypeUnknown(f"{event_type!r} came in several streams, say --stream: {streams}")
+    known = {one.event_type for one in types if stream in (None, one.stream)}
+    near = difflib.get_close_matches(event_type, sorted(known), 3)
+    where = stream or "any stream"
+    hint = f"nearest: {', '.join(near)}" if near else f"it has {len(known)} types"
+    raise TypeUnknown(f"no event of type {event_type!r} has come in {where}; {hint}")

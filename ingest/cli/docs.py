@@ -1,0 +1,223 @@
+"""`ingest docs`: the types of events on dbt's docs page, each with its columns and its stream.
+
+dbt's sources are written down in yml, and types come by themselves. So they are added to what
+`dbt docs generate` has written, as sources below the stream's, and the page is made of it as dbt
+makes it. The next dbt command writes its own artifacts again.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import types as T
+
+from ingest import settings
+from ingest.declarations.reading import read_stream
+from ingest.errors import DocsMissing
+from ingest.events import registry
+from ingest.events.columns import ATTRIBUTE
+from ingest.events.registry import Registered
+from ingest.events.views import PAYLOAD
+from ingest.lake import Lake
+from ingest.shapes.conversion import sql_type
+from ingest.tables.columns import INGEST
+
+Node = dict[str, Any]
+_MEANINGS = {field.name: field.metadata["comment"] for field in INGEST.fields}
+
+
+def write() -> Path:
+    """Add all types to dbt's artifacts and write the static page; where it is."""
+    target = settings.project_dir() / "target"
+    manifest, catalog = _read(target / "manifest.json"), _read(target / "catalog.json")
+    add_types(manifest, catalog, registry.registered(Lake(settings.lake())))
+    for name, artifact in (("manifest.json", manifest), ("catalog.json", catalog)):
+        (target / name).write_text(json.dumps(artifact), encoding="utf-8")
+    page = target / "static_index.html"
+    page.write_text(static_page(manifest, catalog), encoding="utf-8")
+    return page
+
+
+def add_types(manifest: Node, catalog: Node, types: Sequence[Registered]) -> None:
+    """Put types in the place of those that the artifacts have: nodes, columns and lineage."""
+    for unique_id in [key for key, one in manifest["sources"].items() if _is_type(one)]:
+        _forget(manifest, catalog, unique_id)
+    streams = {
+        f"{one['source_name']}.{one['name']}": one
+        for one in manifest["sources"].values()
+        if "ingest" in (one["config"].get("meta") or {})
+    }
+    for one in types:
+        stream = streams.get(one.stream)
+        if stream is None:
+            continue
+        node = _node(one, stream)
+        unique_id = node["unique_id"]
+        manifest["sources"][unique_id] = node
+        beside = catalog["sources"].get(stream["unique_id"])
+        catalog["sources"][unique_id] = _catalogued(one, stream, beside, unique_id)
+        readers = _readers(manifest, node["relation_name"])
+        manifest["parent_map"][unique_id] = [stream["unique_id"]]
+        manifest["child_map"].setdefault(stream["unique_id"], []).append(unique_id)
+        manifest["child_map"][unique_id] = readers
+        for reader in readers:
+            manifest["parent_map"].setdefault(reader, []).append(unique_id)
+
+
+def static_page(manifest: Node, catalog: Node) -> str:
+    """dbt's page with its data in it; names come from outside and must not end the script."""
+    from dbt.task.docs import DOCS_INDEX_FILE_PATH
+
+    page = Path(DOCS_INDEX_FILE_PATH).read_text(encoding="utf-8")
+    for name, artifact in (("MANIFEST", manifest), ("CATALOG", catalog)):
+        text = json.dumps(artifact).replace("</", "<\\/").replace("<!--", "<\\u0021--")
+        page = page.replace(f'"{name}.JSON INLINE DATA"', text)
+    return page
+
+
+def _node(one: Registered, stream: Node) -> Node:
+    """A source as dbt writes one, made after the stream's."""
+    node = copy.deepcopy(stream)
+    meta = {
+        "event_type": one.event_type,
+        "stream": one.stream,
+        "version": one.version,
+        "variations": len(one.variations),
+        "events": one.events,
+        "last_seen": _moment(one.last_seen),
+        "first_seen": _moment(one.first_seen),
+        "last_grown": _moment(one.last_grown),
+    }
+    node |= {
+        "unique_id": f"source.{stream['package_name']}.{one.table_schema}.{one.table_name}",
+        "fqn": [*stream["fqn"][:-2], one.table_schema, one.table_name],
+        "schema": one.table_schema,
+        "source_name": one.table_schema,
+        "source_description": f"Types of events of source {stream['source_name']}.",
+        "name": one.table_name,
+        "identifier": one.table_name,
+        "relation_name": one.name,
+        "unrendered_schema": one.table_schema,
+        "description": _description(one),
+        "meta": meta,
+        "columns": {field.name: _column(field) for field in _columns(one).fields},
+        "unrendered_config": {},
+    }
+    node["config"] |= {"meta": meta}
+    return node
+
+
+def _description(one: Registered) -> str:
+    waits = f" Waits for a decision: {_as_html(one.pending)}." if one.pending else ""
+    return (
+        f"Events of type <code>{_as_html(one.event_type)}</code>, which came in {one.stream}. "
+        f"Version {one.version}, first seen {_moment(one.first_seen)}, last grown "
+        f"{_moment(one.last_grown)}. {one.events} events landed, the last at "
+        f"{_moment(one.last_seen)}.{waits} A view over {one.bronze_table}. One row per event."
+    )
+
+
+def _column(field: T.StructField) -> Node:
+    attribute = field.metadata[ATTRIBUTE]
+    return {
+        "name": field.name,
+        "description": f"Attribute <code>{_as_html(attribute)}</code>.",
+        "meta": {"attribute": attribute},
+        "data_type": sql_type(field.dataType),
+        "constraints": [],
+        "quote": None,
+        "config": {"meta": {"attribute": attribute}, "tags": []},
+        "tags": [],
+        "granularity": None,
+        "doc_blocks": [],
+    }
+
+
+def _catalogued(
+    one: Registered, stream: Node, beside: Mapping[str, Any] | None, unique_id: str
+) -> Node:
+    """What dbt would have found of the view in its catalog."""
+    payload = read_stream(stream).events.payload
+    shared = {
+        name: column["type"]
+        for name, column in (beside["columns"] if beside else {}).items()
+        if (name,) != payload
+    }
+    own = {field.name: sql_type(field.dataType) for field in _columns(one).fields}
+    kinds = {**shared, **own, PAYLOAD: "variant"}
+    columns = {
+        name: {"type": kind, "index": index, "name": name, "comment": _MEANINGS.get(name)}
+        for index, (name, kind) in enumerate(kinds.items())
+    }
+    return {
+        "metadata": {
+            "type": "view",
+            "schema": one.table_schema,
+            "name": one.table_name,
+            "database": None,
+            "comment": None,
+            "owner": beside["metadata"]["owner"] if beside else None,
+        },
+        "columns": columns,
+        "stats": {
+            "has_stats": {
+                "id": "has_stats",
+                "label": "Has Stats?",
+                "value": False,
+                "include": False,
+                "description": "Indicates whether there are statistics for this table",
+            }
+        },
+        "unique_id": unique_id,
+    }
+
+
+def _columns(one: Registered) -> T.StructType:
+    return T.StructType.fromJson(json.loads(one.schema))
+
+
+def _readers(manifest: Node, relation: str) -> list[str]:
+    """The nodes whose text names a relation."""
+    named = re.compile(rf"(?<![\w.]){re.escape(relation)}(?!\w)")
+    return [
+        unique_id
+        for unique_id, node in manifest["nodes"].items()
+        if named.search(node.get("compiled_code") or "")
+    ]
+
+
+def _is_type(source: Node) -> bool:
+    return "event_type" in (source["config"].get("meta") or {})
+
+
+def _forget(manifest: Node, catalog: Node, unique_id: str) -> None:
+    del manifest["sources"][unique_id]
+    catalog["sources"].pop(unique_id, None)
+    for lines in (manifest["parent_map"], manifest["child_map"]):
+        lines.pop(unique_id, None)
+        for others in lines.values():
+            if unique_id in others:
+                others.remove(unique_id)
+
+
+def _moment(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC" if at else "never"
+
+
+def _as_html(text: str) -> str:
+    """A text from outside, in words of HTML that Markdown leaves alone."""
+    return "".join(one if one.isalnum() or one in "._- " else f"&#{ord(one)};" for one in text)
+
+
+def _read(path: Path) -> Node:
+    try:
+        found: Node = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DocsMissing(f"{path}: {error}; run `dbt docs generate --static` first") from error
+    return found
