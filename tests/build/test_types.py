@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ingest.cli.scaffold import write
 from ingest.events import registry
 from tests.build.events import EventProject, event_project
 from tests.build.lake import Lake
@@ -165,6 +167,29 @@ def test_types_of_a_table_that_is_not_there_break_nothing(project: EventProject)
     registry.replace_types(project.folders, "github.gone", gone)
     project.lake.build("source:github.events+", "--exclude", "misspelt_events")
     assert len(project.rows("select * from silver.push_events")) == 1
+
+
+def test_models_that_were_scaffolded_build_at_once(
+    project: EventProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = HOSTILE[0]
+    attributes = {"order": 1, "naïve": "a", "a b": [{"c": 1.5}], "event_type": "b"}
+    project.land((kind, attributes), (kind, attributes))
+    monkeypatch.chdir(project.lake.project)
+    files = write(kind, None)
+    try:
+        table = Path(files[1][0]).stem
+        results = project.lake.build(f"+{table}", tests=True)
+        assert {str(result.status) for result in results.values()} == {"success", "pass"}
+        assert len(results) > 4, "its tests, too"
+        assert len(project.rows(f"select `order`, `naïve`, a_b from silver.{table}")) == 2
+
+        project.empty()
+        project.lake.build(f"+{table}", tests=True)
+        assert project.rows(f"select * from silver.{table}") == []
+    finally:
+        for name, _ in files:
+            Path(name).unlink()
 
 
 def mark(project: EventProject, *tables: str) -> None:

@@ -125,6 +125,24 @@ def test_silver_and_gold_hold_what_the_events_say(walked: Walked) -> None:
     assert "Codertocat/Hello-World" in walked.output
 
 
+def test_a_type_of_event_has_a_table_and_models(walked: Walked) -> None:
+    sent = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    pushes = [event for event in sent if event["type"] == "com.github.push"]
+    found = walked.rows("silver.com_github_push_events", "event_id, ref")
+    assert {(row["event_id"], row["ref"]) for row in found} == {
+        (event["id"], event["data"]["ref"]) for event in pushes
+    }
+    assert pushes[0]["data"]["pusher"]["name"] in walked.output
+    manifest, table = walked.artifact("manifest.json"), "bronze_github.com_github_push"
+    assert manifest["parent_map"][f"source.headwater.{table}"] == [
+        "source.headwater.github.webhooks"
+    ]
+    assert (
+        f"source.headwater.{table}"
+        in manifest["parent_map"]["model.headwater.stg_github__com_github_push"]
+    )
+
+
 def test_the_last_page_shows_lineage_from_the_stream_to_gold(walked: Walked) -> None:
     manifest = walked.artifact("manifest.json")
     silver = "model.headwater.webhook_events"
