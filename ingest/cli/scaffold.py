@@ -7,6 +7,7 @@ so that the models also build where the type has not come yet.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from deltalake import DeltaTable
@@ -25,6 +26,8 @@ from ingest.tables.columns import record_schema
 
 # What CloudEvents has in each event, and says nothing of this one.
 _OF_THE_ENVELOPE = {"specversion", "type", "datacontenttype", "dataschema"}
+
+_PARTS_OF_AN_ID = {"id": "event_id", "source": "event_source"}
 
 
 def write(event_type: str, stream_name: str | None) -> list[tuple[str, bool]]:
@@ -59,60 +62,57 @@ def texts(one: Registered, stream: Stream, bronze: T.StructType, entity: str) ->
 def columns_of(one: Registered, stream: Stream, bronze: T.StructType) -> Columns:
     """What a type's models select, under which names. Raises TypeUnknown."""
     own = T.StructType.fromJson(json.loads(one.schema)).fields
-    names = {field.metadata[ATTRIBUTE]: field.name for field in own}
+    attributes = {field.name: field.metadata[ATTRIBUTE] for field in own}
+    taken = {name.lower() for name in attributes}
     payload = stream.events.payload
-    taken = {field.name.lower() for field in own}
-
-    def column(path: tuple[str, ...]) -> str | None:
-        """The column that shows a path of the record."""
-        if len(path) == 1:
-            return path[0]
-        is_attribute = path[:-1] == payload and path[-1] in names
-        return names[path[-1]] if is_attribute else None
-
-    def renamed(name: str, wanted: str) -> str:
-        """`wanted`, where no attribute has that name."""
-        return name if wanted in taken else wanted
-
-    ids = [column(path) for path in stream.identity.event_id]
-    if not ids or None in ids:
-        raise TypeUnknown(
-            f"{one.stream}: nothing tells the events of {one.event_type!r} apart; declare a key "
-            "or event_id of columns, or of attributes that it has"
-        )
-    identity = {
-        name: renamed(name, {"id": "event_id", "source": "event_source"}.get(name, name))
-        if len(ids) > 1
-        else renamed(name, "event_id")
-        for name in ids
-        if name is not None
-    }
-    time = column(stream.identity.event_time) if stream.identity.event_time else None
     beside = [
         field
         for field in record_schema(bronze).fields
         if (field.name,) != payload and field.name.lower() not in taken
     ]
     kinds = {field.name: field.dataType for field in [*beside, *own]}
-    attributes = {field.name: field.metadata[ATTRIBUTE] for field in own}
-    special = {*identity, time}
-    rest = [
-        Column(field.name, field.name, field.dataType, attributes.get(field.name))
-        for field in [*beside, *own]
-        if field.name not in special and field.name not in _OF_THE_ENVELOPE - taken
-    ]
+
+    def column(name: str, wanted: str) -> Column:
+        """A column, called as we call it where no attribute has that name."""
+        alias = name if wanted in taken else wanted
+        return Column(name, alias, kinds.get(name, T.StringType()), attributes.get(name))
+
+    ids = [_column_at(path, payload, attributes) for path in stream.identity.event_id]
+    if not ids or None in ids:
+        raise TypeUnknown(
+            f"{one.stream}: nothing tells the events of {one.event_type!r} apart; declare a key "
+            "or event_id of columns, or of attributes that it has"
+        )
+    names = [name for name in ids if name is not None]
+    called = dict.fromkeys(names, "event_id") if len(names) == 1 else _PARTS_OF_AN_ID
+    time = _column_at(stream.identity.event_time or (), payload, attributes)
+    special = {*names, time}
     return Columns(
-        ids=[
-            Column(name, alias, kinds.get(name, T.StringType()), attributes.get(name))
-            for name, alias in sorted(identity.items(), key=lambda pair: pair[1] != "event_id")
+        # CloudEvents name the source first; an id tells more.
+        ids=[column(name, called.get(name, name)) for name in sorted(names, key=_is_source)],
+        event_type=column("_event_type", "event_type").alias,
+        event_date=column("_event_date", "event_date").alias,
+        happened_at=column(time, "happened_at") if time in kinds and time else None,
+        rest=[
+            column(name, name)
+            for name in kinds
+            if name not in special and name not in _OF_THE_ENVELOPE - taken
         ],
-        event_type=renamed("_event_type", "event_type"),
-        event_date=renamed("_event_date", "event_date"),
-        happened_at=Column(time, renamed(time, "happened_at"), kinds[time], attributes.get(time))
-        if time in kinds
-        else None,
-        rest=rest,
     )
+
+
+def _is_source(name: str) -> bool:
+    return name == "source"
+
+
+def _column_at(
+    path: tuple[str, ...], payload: tuple[str, ...], attributes: Mapping[str, str]
+) -> str | None:
+    """The column of a type's table that shows a path of the record."""
+    if len(path) == 1:
+        return path[0]
+    shown = (name for name, attribute in attributes.items() if (*payload, attribute) == path)
+    return next(shown, None)
 
 
 def _entity(models: Path, one: Registered) -> str:
