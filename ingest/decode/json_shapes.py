@@ -45,11 +45,16 @@ def _shape(value: Any, kind: T.DataType | None) -> _Shape:
     return _scalar(value)
 
 
+def number_kind(digits: Number) -> str:
+    """The kind of shape that a number has."""
+    if is_long(digits):
+        return BIGINT
+    return LARGE if digits.lstrip("-").isdecimal() else DOUBLE
+
+
 def _scalar(value: Any) -> str:
     if isinstance(value, Number):
-        if is_long(value):
-            return BIGINT
-        return LARGE if value.lstrip("-").isdecimal() else DOUBLE
+        return number_kind(value)
     if isinstance(value, bool):
         return BOOLEAN
     return VOID if value is None else value.kind if isinstance(value, Known) else STRING

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from ingest.decode.arrow_json import connection
 from ingest.decode.exact_json import Inexact, Number, Refused, loaded
-from ingest.decode.fitting import is_long
+from ingest.decode.json_shapes import number_kind
 from ingest.events.variations import Known
 from ingest.shapes.shape import (
     ARRAY,
@@ -26,7 +26,6 @@ from ingest.shapes.shape import (
     BOOLEAN,
     DOUBLE,
     EMPTY,
-    LARGE,
     OBJECT,
     STRING,
     VOID,
@@ -208,9 +207,7 @@ def _scalar(value: Any, is_member: bool) -> str:
     if isinstance(value, bool):
         return BOOLEAN
     if isinstance(value, Number):
-        if is_long(value):
-            return BIGINT
-        return LARGE if value.lstrip("-").isdecimal() else DOUBLE
+        return number_kind(value)
     if isinstance(value, Inexact):
         return DOUBLE
     return kind_of_text(value) if is_member else STRING
