@@ -49,11 +49,11 @@ def measure(spark: SparkSession, work: Path, events: int, rounds: int) -> list[R
     """Median seconds of each way, by hand first."""
     stream, small = _stream(work, events), _stream(work, events // 100)
     once, small_once = _without_deduplication(stream), _without_deduplication(small)
-    schema = columns.record_schema(_landed(spark, once, work / "warm-up"))
+    schema = columns.record_schema(landed(spark, once, work / "warm-up"))
     before, before_once = work / "before", work / "before-once"
     for folder, first in ((before, small), (before_once, small_once)):
         _removed(folder)
-        _landed(spark, first, folder)
+        landed(spark, first, folder)
     files, table = Path(stream.files.path), work / "by-hand"
     ways = [
         _Way(
@@ -64,19 +64,19 @@ def measure(spark: SparkSession, work: Path, events: int, rounds: int) -> list[R
         _Way(
             "ingest, without deduplication",
             lambda: shutil.copytree(before_once, _removed(work / "once")),
-            lambda: _landed(spark, once, work / "once"),
+            lambda: landed(spark, once, work / "once"),
             0.75,
         ),
         _Way(
             "ingest",
             lambda: shutil.copytree(before, _removed(work / "deduplicated")),
-            lambda: _landed(spark, stream, work / "deduplicated"),
+            lambda: landed(spark, stream, work / "deduplicated"),
             0.5,
         ),
         _Way(
             "ingest, into a new lake",
             lambda: _removed(work / "new"),
-            lambda: _landed(spark, stream, work / "new"),
+            lambda: landed(spark, stream, work / "new"),
         ),
     ]
     seconds: dict[str, list[float]] = {way.name: [] for way in ways}
@@ -102,7 +102,7 @@ def memory(spark: SparkSession, work: Path, events: int) -> list[Memory]:
     """The driver's live heap after a tenth of the events has landed, and after all of them."""
     found = []
     for count in (events // 10, events):
-        _landed(spark, _stream(work, count), _removed(work / "memory"))
+        landed(spark, _stream(work, count), _removed(work / "memory"))
         jvm: Any = spark._jvm
         runtime = jvm.java.lang.Runtime.getRuntime()
         # Spark gives back what broadcasts and caches held some time after a collection.
@@ -134,7 +134,7 @@ def _removed(folder: Path) -> Path:
     return folder
 
 
-def _landed(spark: SparkSession, stream: Stream, folder: Path) -> T.StructType:
+def landed(spark: SparkSession, stream: Stream, folder: Path) -> T.StructType:
     """Land what is new; the columns of the table, as it is then."""
     lake = Lake(str(folder))
     query = StreamQuery(spark, lake, stream, ProgressLog(spark, lake), lambda: datetime.now(UTC))

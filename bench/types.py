@@ -11,21 +11,19 @@ import shutil
 import statistics
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from bench.landing import landed
 from bench.report import Ratio
 from demo.games import Games
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
 from ingest.events.registry import registered
 from ingest.lake import Lake
-from ingest.run.progress import ProgressLog
-from ingest.run.query import StreamQuery, Trigger
 from ingest.tables import columns, delta
 
 _FILES, _TYPES = 20, 300
@@ -49,11 +47,11 @@ def measure(spark: SparkSession, work: Path, events: int, rounds: int) -> list[R
     table = work / "by-hand-types"
     ways: dict[str, Callable[[], object]] = {
         "by hand, one fixed schema": lambda: _by_hand(spark, landing, table),
-        "ingest, schemas and views": lambda: _landed(spark, landing, work / "types"),
-        "ingest, nothing new": lambda: _landed(spark, again, work / "types-known"),
+        "ingest, schemas and views": lambda: landed(spark, _stream(landing), work / "types"),
+        "ingest, nothing new": lambda: landed(spark, _stream(again), work / "types-known"),
     }
-    _landed(spark, small, work / "types-warm-up")
-    _landed(spark, landing, work / "types-before")
+    landed(spark, _stream(small), work / "types-warm-up")
+    landed(spark, _stream(landing), work / "types-before")
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name in ("by-hand-types", "types", "types-known"):
@@ -97,16 +95,6 @@ def _stream(folder: Path) -> Stream:
             "columns": {},
         }
     )
-
-
-def _landed(spark: SparkSession, folder: Path, root: Path) -> None:
-    lake, stream = Lake(str(root)), _stream(folder)
-    query = StreamQuery(spark, lake, stream, ProgressLog(spark, lake), lambda: datetime.now(UTC))
-    query.discover()
-    query.start(Trigger.AVAILABLE_NOW)
-    query.wait()
-    if query.error:
-        raise query.error
 
 
 def _by_hand(spark: SparkSession, files: Path, table: Path) -> None:
