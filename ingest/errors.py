@@ -131,3 +131,9 @@ class NewColumnsRefused(TerminalError):
     """New fields arrived on a stream that is declared `fail_on_new_columns`."""
 
     code = "NEW_COLUMNS"
+
+
+class GroupFailed(TerminalError):
+    """Tables of a group of types cannot be filled, or wait for a person's decision."""
+
+    code = "GROUP"

@@ -48,6 +48,10 @@ class Lake:
         """Folder of records that left quarantine and are to land in `table`."""
         return Path(self.root, "_released", table)
 
+    def staged(self, table: str, group: str) -> Path:
+        """Folder of events on their way to the tables of a group of types."""
+        return Path(self.root, "_staged", table, group)
+
     def is_table(self, path: str) -> bool:
         """Whether a folder holds a Delta table."""
         log = Path(path, "_delta_log")

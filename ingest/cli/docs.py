@@ -114,12 +114,15 @@ def _node(one: Registered, stream: Node) -> Node:
 
 
 def _description(one: Registered) -> str:
+    kind = f"A view over {one.bronze_table}"
+    if one.has_table:
+        kind = f"A table of its own, in group {one.event_group}"
     waits = f" Waits for a decision: {_as_html(one.pending)}." if one.pending else ""
     return (
         f"Events of type <code>{_as_html(one.event_type)}</code>, which came in {one.stream}. "
         f"Version {one.version}, first seen {_moment(one.first_seen)}, last grown "
         f"{_moment(one.last_grown)}. {one.events} events landed, the last at "
-        f"{_moment(one.last_seen)}.{waits} A view over {one.bronze_table}. One row per event."
+        f"{_moment(one.last_seen)}.{waits} {kind}. One row per event."
     )
 
 
@@ -150,7 +153,7 @@ def _catalogued(
         if (name,) != payload
     }
     own = {field.name: sql_type(field.dataType) for field in _columns(one).fields}
-    kinds = {**shared, **own, PAYLOAD: "variant"}
+    kinds = {**shared, **own} | ({} if one.has_table else {PAYLOAD: "variant"})
     columns = {
         name: {"type": kind, "index": index, "name": name, "comment": _MEANINGS.get(name)}
         for index, (name, kind) in enumerate(kinds.items())

@@ -127,7 +127,7 @@ arrived as (
 
     select *
     from {{ ref('$staging') }}
-    where {{ unread(source($stream)) }}
+    where {{ unread(source($stream), event_type=$type) }}
 
 ),
 
@@ -159,7 +159,7 @@ select * from events
 """)
 
 
-def events_model(columns: Columns, staging: str, source: str, table: str) -> str:
+def events_model(columns: Columns, staging: str, stream: tuple[str, str], event_type: str) -> str:
     """The table of events: the first copy of each stays."""
     keys = [in_sql(column.alias) for column in columns.ids]
     names = [column.alias for _, group in columns.groups() for column in group]
@@ -167,7 +167,8 @@ def events_model(columns: Columns, staging: str, source: str, table: str) -> str
         unique_key=f"'{keys[0]}'" if len(keys) == 1 else str(keys),
         event_date=columns.event_date,
         staging=staging,
-        stream=", ".join(map(in_jinja, [source, table])),
+        stream=", ".join(map(in_jinja, stream)),
+        type=in_jinja(event_type),
         key=", ".join(keys),
         columns=",\n".join(f"        {in_sql(name)}" for name in names),
     )

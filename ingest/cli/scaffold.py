@@ -54,7 +54,7 @@ def texts(one: Registered, stream: Stream, bronze: T.StructType, entity: str) ->
     columns = columns_of(one, stream, bronze)
     return {
         f"{folder}/{staging}.sql": staging_model(columns, source, one.event_type, table),
-        f"{folder}/{events}.sql": events_model(columns, staging, source, table),
+        f"{folder}/{events}.sql": events_model(columns, staging, (source, table), one.event_type),
         f"{folder}/_{entity}__models.yml": descriptions(columns, staging, events, one.event_type),
     }
 

@@ -38,6 +38,7 @@ def list_types(stream: Stream = None, json: Json = False) -> None:
             "stream": one.stream,
             "event_type": one.event_type,
             "table": one.name,
+            "group": one.event_group,
             "version": one.version,
             "variations": len(one.variations),
             "events": one.events,
@@ -50,6 +51,29 @@ def list_types(stream: Stream = None, json: Json = False) -> None:
         show.as_json(rows)
     else:
         show.table("types of events", rows)
+
+
+@app.command(name="groups")
+def list_groups(stream: Stream = None, json: Json = False) -> None:
+    """List the groups of types that have tables of their own, and how far those are filled."""
+    from dataclasses import asdict
+
+    from ingest.cli import show
+    from ingest.events.registry import registered
+    from ingest.run.groups import group_states
+
+    lake = _lake()
+    streams = {one.stream: one.bronze_table.partition(".")[2] for one in registered(lake)}
+    rows = [
+        {"stream": name, **asdict(state)}
+        for name, table in streams.items()
+        if stream in (None, name)
+        for state in group_states(lake, table)
+    ]
+    if json:
+        show.as_json(rows)
+    else:
+        show.table("groups of types", rows)
 
 
 @app.command(name="show")

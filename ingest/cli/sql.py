@@ -58,12 +58,13 @@ def _prepared(lake: Lake, query: str) -> SparkSession:
 def _register(spark: SparkSession, lake: Lake, query: str) -> None:
     """Put the tables that a query names into the session's own catalog."""
     for schema, name in _named(query):
-        if lake.is_table(lake.table(schema, name)):
-            _register_folder(spark, lake, schema, name)
-        elif view := registry.view(lake, schema, name):
-            _register_folder(spark, lake, *view.bronze_table.split("."))
+        if one := registry.view(lake, schema, name):
+            _register_folder(spark, lake, *one.bronze_table.split("."))
             spark.sql(f"create database if not exists `{schema}`")
-            spark.sql(f"create or replace view `{schema}`.`{name}` as {view.query}")
+            query = one.newest(lake.table(schema, name))
+            spark.sql(f"create or replace view `{schema}`.`{name}` as {query}")
+        elif lake.is_table(lake.table(schema, name)):
+            _register_folder(spark, lake, schema, name)
 
 
 def _named(query: str) -> set[tuple[str, str]]:

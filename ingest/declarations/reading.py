@@ -21,6 +21,7 @@ from pyspark.sql.types import VariantType
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.envelopes import with_envelope_hints, with_identity
 from ingest.declarations.stream import (
+    REST_OF_TYPES,
     CleanSource,
     ColumnHint,
     CsvOptions,
@@ -28,6 +29,7 @@ from ingest.declarations.stream import (
     DebeziumOptions,
     DecimalHandling,
     Envelope,
+    EventGroup,
     Events,
     Evolution,
     FileSource,
@@ -44,6 +46,8 @@ from ingest.errors import DeclarationInvalid
 _SIZE = re.compile(r"^\s*(\d+)\s*(b|kb|mb|gb|tb|k|m|g|t)?\s*$", re.IGNORECASE)
 _SIZE_UNITS = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _IDENTIFIER = re.compile(r"^[a-z_][a-z0-9_]{0,127}$")
+_OF_THE_REST = re.compile(rf"^{REST_OF_TYPES}(_\d+)?$")
+_OF_A_GROUP = ("per_type", "on_incompatible_change")
 _PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 
 Path = tuple[str, ...]
@@ -161,18 +165,52 @@ def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str
 def _event_problems(
     declared: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    wanted = declared.get("per_type", "none") != "none"
+    wanted = declared.get("per_type", "none") != "none" or "event_groups" in declared
     for key in ("event_type", "payload"):
         if wanted and not given.get(key):
             yield f"meta.ingest.{key}", "must be given with per_type"
     if wanted and declared["format"] not in ("json", "avro"):
         yield "meta.ingest.per_type", f"has no meaning with format {declared['format']}"
-    waits = declared.get("on_incompatible_change") == "quarantine"
-    if waits and (declared["format"] != "json" or declared.get("multi_line")):
-        yield "meta.ingest.on_incompatible_change", "quarantine needs format json, a line a record"
-    for key in ("payload", "on_incompatible_change"):
+    for where, one in _told_groups(declared):
+        yield from _group_problems(declared, where, one)
+    for key in ("payload", "on_incompatible_change", "tables_interval"):
         if key in declared and not (given.get("event_type") and given.get("payload")):
             yield f"meta.ingest.{key}", "goes with event_type and payload, and only with them"
+    if "event_groups" in declared and declared.get("per_type") == "none":
+        yield "meta.ingest.event_groups", "has no meaning with per_type: none"
+    tables = any(one.get("per_type") == "tables" for _, one in _told_groups(declared))
+    if "tables_interval" in declared and not tables:
+        yield "meta.ingest.tables_interval", "goes with per_type: tables, and only with it"
+    names = [one["name"] for one in declared.get("event_groups", ())]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield "meta.ingest.event_groups", f"two groups are named {name!r}"
+
+
+def _told_groups(declared: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Where each group stands, and what is told of it; last, of all types that are in none."""
+    told = {key: declared[key] for key in _OF_A_GROUP if key in declared}
+    for number, one in enumerate(declared.get("event_groups", ())):
+        yield f"meta.ingest.event_groups.{number}", {**told, **one}
+    yield "meta.ingest", told
+
+
+def _group_problems(
+    declared: Mapping[str, Any], where: str, one: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    on_change = one.get("on_incompatible_change")
+    if on_change == "quarantine" and (declared["format"] != "json" or declared.get("multi_line")):
+        yield (
+            f"{where}.on_incompatible_change",
+            "quarantine needs format json, a line a record",
+        )
+    if on_change == "fail_group" and one.get("per_type") != "tables":
+        yield f"{where}.on_incompatible_change", "fail_group goes with per_type: tables"
+    name = one.get("name", "")
+    if name and not (_IDENTIFIER.match(name) and not _OF_THE_REST.match(name)):
+        yield (
+            f"{where}.name",
+            f"{name!r}: lower-case letters, digits and _, and not default or default_1",
+        )
 
 
 def _current_problems(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -228,16 +266,29 @@ def _events(given: Mapping[str, Any], columns: tuple[ColumnHint, ...], source: s
         if hint.type and len(hint.path) > len(payload) and hint.path[: len(payload)] == payload
     }
     is_variant = not hints and not any(_is_typed(hint, payload) for hint in columns)
-    is_default = "event_type" in given and "payload" in given and is_variant
+    is_told = "event_type" in given and "payload" in given
+    is_default = is_told and (is_variant or "event_groups" in given)
+    per_type = given.get("per_type", "views" if is_default else "none")
+    rest = {"name": REST_OF_TYPES, "event_types": ["*"], "per_type": per_type}
+    groups = [_group({**rest, **one}) for _, one in _told_groups(given)]
     return Events(
-        per_type=PerType(given.get("per_type", "views" if is_default else "none")),
         payload=payload,
-        on_conflict=OnConflict(given.get("on_incompatible_change", "rescue")),
+        groups=tuple(groups) if per_type != "none" else (),
+        interval=duration(given.get("tables_interval", "5 minutes")),
         hints=hints,
         reserved=tuple(
             {hint.path[0]: None for hint in columns if hint.path[: len(payload)] != payload}
         ),
         schema=f"bronze_{source}",
+    )
+
+
+def _group(told: Mapping[str, Any]) -> EventGroup:
+    return EventGroup(
+        name=told["name"],
+        event_types=tuple(told["event_types"]),
+        per_type=PerType(told["per_type"]),
+        on_conflict=OnConflict(told.get("on_incompatible_change", "rescue")),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
+from fnmatch import fnmatchcase
 
 from pyspark.sql import types as T
 
@@ -133,11 +134,17 @@ class Evolution:
     max_columns: int = 1000
 
 
+# The group of the types that no declared group takes. Where they have tables, it comes in parts,
+# which have a number.
+REST_OF_TYPES = "default"
+
+
 class PerType(Enum):
     """What stands for each type of a stream's events."""
 
     NONE = "none"
     VIEWS = "views"
+    TABLES = "tables"
 
 
 class OnConflict(Enum):
@@ -145,6 +152,17 @@ class OnConflict(Enum):
 
     RESCUE = "rescue"
     QUARANTINE = "quarantine"
+    FAIL_GROUP = "fail_group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventGroup:
+    """Types of events that share a fate: those whose names match one of the globs."""
+
+    name: str
+    event_types: tuple[str, ...]
+    per_type: PerType
+    on_conflict: OnConflict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,12 +170,13 @@ class Events:
     """How types of events are told apart and seen; `payload` holds an event's attributes.
 
     `hints` are declared types by their paths in the payload; `reserved` are the names of
-    columns that stand beside them. `schema` is that of the types' tables.
+    columns that stand beside them. `schema` is that of the types' tables, which are filled once
+    an `interval`. The first of `groups` that matches takes a type; the last matches all.
     """
 
-    per_type: PerType = PerType.NONE
     payload: tuple[str, ...] = ()
-    on_conflict: OnConflict = OnConflict.RESCUE
+    groups: tuple[EventGroup, ...] = ()
+    interval: timedelta = timedelta(minutes=5)
     hints: Mapping[tuple[str, ...], T.DataType] = field(default_factory=dict)
     reserved: tuple[str, ...] = ()
     schema: str = ""
@@ -165,7 +184,20 @@ class Events:
     @property
     def are_split(self) -> bool:
         """Whether each type has a table."""
-        return self.per_type is not PerType.NONE
+        return bool(self.groups)
+
+    @property
+    def have_tables(self) -> bool:
+        """Whether some types may have a table of their own, and not a view."""
+        return any(group.per_type is PerType.TABLES for group in self.groups)
+
+    def group_of(self, event_type: str) -> EventGroup:
+        """The group of a type."""
+        return next(
+            group
+            for group in self.groups
+            if any(fnmatchcase(event_type, glob) for glob in group.event_types)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,8 +116,9 @@ def columns_of(
         kind = hints.get((attribute,)) or type_of(
             kept.fields.get(attribute, EMPTY), (attribute,), hints
         )
-        if kind is None and attribute in names:
-            kind = before[names[attribute]].dataType
+        if attribute in names:
+            was = before[names[attribute]].dataType
+            kind = was if kind is None else _in_order_of(was, kind)
         if kind is None or leaves(kind) > room:
             continue
         room -= leaves(kind)
@@ -191,6 +192,30 @@ def _scalar(kinds: frozenset[str]) -> T.DataType:
     if said <= set(_NUMBERS):
         return _TYPES[max(said, key=_NUMBERS.index)]
     return _TYPES.get(said.pop(), T.StringType()) if len(said) == 1 else T.StringType()
+
+
+def _in_order_of(before: T.DataType, kind: T.DataType) -> T.DataType:
+    """A type with the fields that were there before in their places, and new ones behind them.
+
+    A table that gets fields has them in this order.
+    """
+    if isinstance(before, T.StructType) and isinstance(kind, T.StructType):
+        there = {field.name: field.dataType for field in before.fields}
+        mine = {field.name: field for field in kind.fields}
+        names = [name for name in there if name in mine]
+        return T.StructType(
+            [
+                T.StructField(name, _in_order_of(there[name], mine[name].dataType))
+                if name in there
+                else mine[name]
+                for name in dict.fromkeys([*names, *mine])
+            ]
+        )
+    if isinstance(before, T.ArrayType) and isinstance(kind, T.ArrayType):
+        return T.ArrayType(_in_order_of(before.elementType, kind.elementType))
+    if isinstance(before, T.MapType) and isinstance(kind, T.MapType):
+        return T.MapType(T.StringType(), _in_order_of(before.valueType, kind.valueType))
+    return kind
 
 
 def added(before: T.StructType, after: T.StructType) -> Sequence[tuple[str, str]]:

@@ -24,24 +24,27 @@ class Change(Enum):
     REVERTED = "reverted"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class EventType:
     """A type, up to a batch.
 
     `kept` is the shape that its columns follow from; `landed` are the shapes of all variations
     that landed, `seen` is all of them in one. `refused` are those that did not, each with the
     reason. `rescued` are paths where values of another JSON type than the kept one have landed.
-    `versions` has what was kept in each version.
+    `undecided` is what has come of them since a person last decided. `versions` has what was kept
+    in each version. Bronze has no event of it before `first_batch_id`.
     """
 
     name: str
     table_name: str
+    first_batch_id: int
     version: int = 0
     kept: Shape = EMPTY
     seen: Shape = EMPTY
     landed: Mapping[int, Shape] = field(default_factory=dict)
     refused: Mapping[int, tuple[Shape, str]] = field(default_factory=dict)
     rescued: frozenset[tuple[str, ...]] = frozenset()
+    undecided: frozenset[str] = frozenset()
     columns: T.StructType = field(default_factory=T.StructType)
     is_pinned: bool = False
     versions: Mapping[int, Shape] = field(default_factory=dict)
@@ -51,6 +54,11 @@ class EventType:
     def pending(self) -> str | None:
         """What waits for a person to decide."""
         return "; ".join(sorted({reason for _, reason in self.refused.values()})) or None
+
+    @property
+    def open_conflicts(self) -> str | None:
+        """What has landed without going with the columns, and nobody has decided about."""
+        return "; ".join(sorted(self.undecided)) or None
 
     def knows(self, number: int, shape: Shape) -> bool:
         """Whether a variation of this shape has landed, and brings nothing new."""
@@ -65,6 +73,7 @@ class EventType:
     def landing(self, number: int, shape: Shape, at: datetime) -> EventType:
         """With a variation that lands."""
         kept, conflicts = kept_with(self.kept, shape)
+        news = {str(one) for one in conflicts if one.path not in self.rescued}
         return replace(
             self,
             kept=self.kept if self.is_pinned else with_maps(kept, shape),
@@ -72,6 +81,7 @@ class EventType:
             # A variation that is landed for the second time has more kinds of text.
             landed={**self.landed, number: self.landed.get(number, EMPTY).merged(shape)},
             rescued=self.rescued | {one.path for one in conflicts},
+            undecided=self.undecided if self.is_pinned else self.undecided | news,
             last_grown=at,
         )
 
@@ -102,6 +112,7 @@ class EventType:
             landed=landed,
             seen=with_maps(merged(landed.values())),
             rescued=frozenset(one.path for one in conflicts),
+            undecided=frozenset(),
             refused=self.refused if change is Change.REVERTED else {},
             is_pinned=change is Change.PINNED,
         )

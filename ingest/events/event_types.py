@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as T
 
-from ingest.declarations.stream import OnConflict, Stream
+from ingest.declarations.stream import OnConflict, PerType, Stream
 from ingest.events import registry
-from ingest.events.columns import added, columns_of, kept_type, kept_with
-from ingest.events.counts import Counts
+from ingest.events.columns import added, columns_of, kept_with
 from ingest.events.event_type import Change, EventType, all_variations
+from ingest.events.groups import placed
 from ingest.events.names import table_name
+from ingest.events.registration import Filled, Registration, view_of
 from ingest.events.registry import Registered
 from ingest.events.variations import MOST_TYPES, Known, canonical, variation, with_maps
 from ingest.events.views import TypeView
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Seconds between two writes of the counts alone.
-_WRITE_EVERY = 10.0
 # Characters of a payload that are kept as a variation's prototype.
 MOST_OF_A_PROTOTYPE = 16_384
 
@@ -50,6 +48,23 @@ class Found:
     prototype: str
 
 
+@dataclass(frozen=True, slots=True)
+class TypeTable:
+    """A type that has a table of its own: where it is, what it shows, and how far it is filled.
+
+    `view` shows a type's events in bronze, which has none of them before `first_batch_id`;
+    `filled` is what the table is known to hold.
+    """
+
+    event_type: str
+    name: str
+    version: int
+    view: TypeView
+    first_batch_id: int
+    filled: Filled | None
+    is_undecided: bool
+
+
 class EventTypes:
     """The types of one stream, up to a batch."""
 
@@ -59,8 +74,7 @@ class EventTypes:
         self._known: Known | None = None
         self._beside = T.StructType()
         self._path = schema_log.ensured(spark, lake)
-        self._lake, self._bronze = lake, lake.bronze(stream.table)
-        self._counts, self._counted_at = Counts(), 0.0
+        self._lake, self._registration = lake, Registration(lake, stream)
         self._newest, self._is_loaded = -1, False
         if stream.events.are_split:
             registry.ensured(spark, lake)
@@ -106,17 +120,39 @@ class EventTypes:
             columns_there = T.StructType.fromJson(json.loads(schema))
             self._types[name] = replace(self._types[name], columns=columns_there)
         self._is_loaded = True
-        self._counts = Counts.of_rows(self._registered_types())
-        self._counts.follow(self._bronze)
-        self._register()
+        self._registration.load()
+        self._registration.count(self._types, self._beside, is_last=True)
 
     def count(self, *, is_last: bool = False) -> None:
         """Count what has landed since, and write it now and then, or at last."""
-        if not self._stream.events.are_split:
-            return
-        self._counts.follow(self._bronze)
-        if is_last or time.monotonic() - self._counted_at > _WRITE_EVERY:
-            self._register()
+        if self._stream.events.are_split:
+            self._registration.count(self._types, self._beside, is_last=is_last)
+
+    def tables(self) -> Mapping[str, Sequence[TypeTable]]:
+        """The types that have a table of their own, by group."""
+        events = self._stream.events
+        types = dict(self._types)
+        groups: dict[str, list[TypeTable]] = {}
+        for name, group in placed(types, events).items():
+            declared, one = events.group_of(name), types[name]
+            if declared.per_type is PerType.TABLES and one.landed:
+                is_failed = declared.on_conflict is OnConflict.FAIL_GROUP and one.undecided
+                table = TypeTable(
+                    event_type=name,
+                    name=one.table_name,
+                    version=one.version,
+                    view=view_of(one, self._stream),
+                    first_batch_id=one.first_batch_id,
+                    filled=self._registration.filled(name),
+                    is_undecided=bool(is_failed),
+                )
+                groups.setdefault(group, []).append(table)
+        return groups
+
+    def have_filled(self, filled: Mapping[str, Filled]) -> None:
+        """Tell readers what tables of types hold now."""
+        self._registration.fill(filled)
+        self._registration.write(self._types, self._beside)
 
     def learn(
         self, found: Iterable[Found], beside: T.StructType, batch_id: int, now: datetime
@@ -134,7 +170,7 @@ class EventTypes:
             if name not in self._types and len(self._types) >= MOST_TYPES:
                 self._warn_of_too_many(name)
                 continue
-            before = self._types.get(name) or self._new(name, there)
+            before = self._types.get(name) or self._new(name, there, batch_id)
             rows += self._learnt(before, events, now)
         if beside != self._beside or rows:
             self._beside = beside
@@ -213,21 +249,29 @@ class EventTypes:
         )
 
     def _refuses(self, one: EventType) -> bool:
-        return self._stream.events.on_conflict is OnConflict.QUARANTINE and not one.is_pinned
+        group = self._stream.events.group_of(one.name)
+        return group.on_conflict is OnConflict.QUARANTINE and not one.is_pinned
 
     def _warn(self, name: str, news: Sequence[str], *, is_refused: bool) -> None:
+        group = self._stream.events.group_of(name)
+        if is_refused:
+            what = "such events wait in quarantine"
+        elif group.on_conflict is OnConflict.FAIL_GROUP:
+            what = f"group {group.name} waits"
+        else:
+            what = "such values are rescued"
         log.warning(
             "%s: %s: %s: %s until `ingest schema accept '%s'`, or `pin`",
             self._stream.name,
             name,
             "; ".join(news),
-            "such events wait in quarantine" if is_refused else "such values are rescued",
+            what,
             name,
         )
 
     def _replayed(self, row: Mapping[str, Any], there: Sequence[Registered]) -> EventType:
         name, at = row["event_type"], row["recorded_at"]
-        one = self._types.get(name) or self._new(name, there)
+        one = self._types.get(name) or self._new(name, there, row["_batch_id"])
         change, shape = Change(row["change"]), parse_shape(row["shape"])
         if row["variation"] is not None:
             if change is Change.REFUSED:
@@ -239,15 +283,15 @@ class EventTypes:
         # Reading columns takes long, and only the newest count.
         return replace(one.in_version(row["version"], shape, T.StructType()), last_grown=at)
 
-    def _new(self, name: str, there: Sequence[Registered]) -> EventType:
+    def _new(self, name: str, there: Sequence[Registered], batch_id: int) -> EventType:
         """A type that has never been seen here; `there` are all types that have a table."""
         taken = {one.table_name for one in self._types.values()}
         for one in there:
             if (one.stream, one.event_type) == (self._stream.name, name):
-                return EventType(name=name, table_name=one.table_name)
+                return EventType(name, one.table_name, batch_id)
             if one.table_schema == self._stream.events.schema:
                 taken.add(one.table_name)
-        return EventType(name=name, table_name=table_name(name, taken))
+        return EventType(name, table_name(name, taken), batch_id)
 
     def _columns(self, one: EventType, kept: Shape) -> T.StructType:
         events = self._stream.events
@@ -271,54 +315,7 @@ class EventTypes:
             application=f"{self._application}/{part}",
         )
         self._known = None
-        self._register()
-
-    def _register(self) -> None:
-        """Write what `ops.event_types` has of this stream, where it has something else."""
-        there = self._registered_types()
-        rows = {key: self._registered(one, there.get(key)) for key, one in self._types.items()}
-        if rows != there:
-            registry.replace_types(self._lake, self._stream.name, list(rows.values()))
-        self._counted_at = time.monotonic()
-
-    def _registered_types(self) -> Mapping[str, Registered]:
-        found = registry.registered(self._lake)
-        return {one.event_type: one for one in found if one.stream == self._stream.name}
-
-    def _registered(self, one: EventType, there: Registered | None) -> Registered:
-        events, table = self._stream.events, f"bronze.{self._stream.table}"
-        rescued = {path: kept_type(one.kept, path) for path in sorted(one.rescued)}
-        view = TypeView(
-            event_type=one.name,
-            columns=one.columns,
-            payload=events.payload,
-            rescued=rescued,
-            is_pinned=one.is_pinned,
-        )
-        query, seen = view.query(table, self._beside), self._counts.of(one.name)
-        is_same = there is not None and query == there.query
-        return Registered(
-            stream=self._stream.name,
-            event_type=one.name,
-            table_schema=events.schema,
-            table_name=one.table_name,
-            bronze_table=table,
-            version=one.version,
-            schema=one.columns.json(),
-            rescued=[{"path": list(path), "kept": kept} for path, kept in rescued.items()],
-            pending=one.pending,
-            is_pinned=one.is_pinned,
-            variations=[
-                {"variation": number, **asdict(counts)} for number, counts in sorted(seen.items())
-            ],
-            events=sum(counts.events for counts in seen.values()),
-            first_seen=min((counts.first_seen for counts in seen.values()), default=None),
-            last_seen=max((counts.last_seen for counts in seen.values()), default=None),
-            counted_batch_id=self._counts.batch_id,
-            last_grown=one.last_grown,
-            changed_at=there.changed_at if there and is_same else datetime.now(UTC),
-            query=query,
-        )
+        self._registration.write(self._types, self._beside)
 
 
 def rule_of(event_type: str) -> str:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ingest.declarations.stream import PerType
 from ingest.errors import TypeUnknown
+from ingest.events.views import PAYLOAD
 from ingest.lake import Lake
 from ingest.tables import delta, table_log
 
@@ -25,6 +27,8 @@ _COLUMNS = (
     "table_schema string comment 'Schema of its table.', "
     "table_name string comment 'Name of its table.', "
     "bronze_table string comment 'Table of bronze that holds its events.', "
+    "per_type string comment 'What stands for it: views or tables.', "
+    "event_group string comment 'Types that share a fate with it.', "
     "version bigint comment 'Version of its columns.', "
     "schema string comment 'Its columns, as Spark writes them in JSON.', "
     "rescued array<struct<path:array<string>,kept:string>> "
@@ -38,8 +42,11 @@ _COLUMNS = (
     "last_seen timestamp comment 'When its newest event landed.', "
     "counted_batch_id bigint comment 'Newest batch of bronze that these counts hold.', "
     "last_grown timestamp comment 'When its newest variation or version came.', "
-    "changed_at timestamp comment 'When its view was last another one.', "
-    "query string comment 'The view of it.'"
+    "changed_at timestamp comment 'When its view, or its table, last had other columns.', "
+    "query string comment 'The view of it.', "
+    "table_columns string comment 'Columns of its own table; null where it has none.', "
+    "filled_batch_id bigint comment 'Newest batch of bronze that its own table holds.', "
+    "filled_version bigint comment 'Version of its columns in its own table.'"
 )
 
 
@@ -52,6 +59,8 @@ class Registered:
     table_schema: str
     table_name: str
     bronze_table: str
+    per_type: str
+    event_group: str
     version: int
     schema: str
     rescued: Sequence[Mapping[str, Any]]
@@ -65,36 +74,67 @@ class Registered:
     last_grown: datetime | None
     changed_at: datetime
     query: str
+    table_columns: str | None
+    filled_batch_id: int
+    filled_version: int
 
     @property
     def name(self) -> str:
         """The table's name with its schema."""
         return f"{self.table_schema}.{self.table_name}"
 
+    @property
+    def has_table(self) -> bool:
+        """Whether it has a table of its own, or gets one, and so no payload."""
+        return self.per_type == PerType.TABLES.value
+
+    def newest(self, folder: str) -> str:
+        """A SELECT of all of the type's events: of its table, and of bronze what that lacks."""
+        if not self.has_table:
+            return self.query
+        fresh = f"select * except ({PAYLOAD})\nfrom ({self.query})"
+        if self.table_columns is None or self.filled_version != self.version:
+            return fresh
+        held, lacking = (
+            f"select {self.table_columns}\nfrom {source}\nwhere {which} {self.filled_batch_id}"
+            for source, which in (
+                (f"delta.`{folder}`", "_batch_id <="),
+                (f"({fresh})", "_batch_id >"),
+            )
+        )
+        return f"{held}\nunion all\n{lacking}"
+
+
+_NAMES = [one.name for one in fields(Registered)]
+
 
 def ensured(spark: SparkSession, lake: Lake) -> str:
-    """The table's folder; the table is made where there is none, and listed for dbt."""
+    """The table's folder; the table is made where there is none, and listed for dbt.
+
+    One that an older version made is made anew: all that is in it follows from others.
+    """
     path = lake.ops("event_types")
     if not lake.is_table(path):
         delta.ensure_table(spark, path, _COLUMNS)
+    elif table_log.column_names(path) != _NAMES:
+        spark.sql(f"create or replace table delta.`{path}` ({_COLUMNS}) using delta")
     delta.register(spark, lake, [("ops.event_types", "", "ops")])
     return path
 
 
 def registered(lake: Lake) -> list[Registered]:
-    """All types, by stream and name."""
+    """All types, by stream and name; none where an older version wrote them."""
     path = lake.ops("event_types")
-    if not lake.is_table(path):
+    if not lake.is_table(path) or table_log.column_names(path) != _NAMES:
         return []
-    names = [one.name for one in fields(Registered)]
-    found = [Registered(**row) for row in table_log.rows(path, names).to_pylist()]
+    found = [Registered(**row) for row in table_log.rows(path, _NAMES).to_pylist()]
     return sorted(found, key=lambda one: (one.stream, one.event_type))
 
 
 def replace_types(lake: Lake, stream: str, rows: Sequence[Registered]) -> None:
     """Put the types of one stream in the place of those that were there."""
     literal = stream.replace("'", "''")
-    values = [tuple(getattr(one, name.name) for name in fields(Registered)) for one in rows]
+    values = [tuple(getattr(one, name) for name in _NAMES) for one in rows]
     table_log.replace_rows(lake.ops("event_types"), values, f"stream = '{literal}'")
 
 

@@ -30,6 +30,7 @@ from ingest.lake import Lake
 from ingest.run import requests
 from ingest.run.checkpoint import identity_of, is_unfinished
 from ingest.run.failures import explained
+from ingest.run.groups import GroupQueries
 from ingest.run.progress import ProgressLog, read_totals, save_totals
 from ingest.run.requests import Answer, Request
 from ingest.tables import columns, delta
@@ -92,6 +93,8 @@ class StreamQuery:
         types.load(_ALL_BATCHES, schema.columns)
         self._queue = FileQueue(spark, lake.queue(stream.table))
         self._types = types
+        has_tables = stream.events.have_tables
+        self._groups = GroupQueries(spark, lake, stream, types) if has_tables else None
         # Held by a batch at work, and by the answers that are given between batches.
         self._at_work = threading.Lock()
 
@@ -156,6 +159,8 @@ class StreamQuery:
             self._running = writer.trigger(availableNow=True).start()
         else:
             self._running = writer.trigger(processingTime="200 milliseconds").start()
+            if self._groups:
+                self._groups.start()
         self._save(state="running", error=None)
 
     @property
@@ -177,11 +182,17 @@ class StreamQuery:
             self._query.awaitTermination()
         except PySparkException as error:
             self.error = self.error or explained(error, self.stream.name, self._lake)
+        if self._groups:
+            self._groups.stop()
         self._count_at_last()
         self._save(
             state="failed" if self.error else "stopped",
             error=str(self.error) if self.error else None,
         )
+
+    def fill_tables(self, stopping: threading.Event) -> list[HeadwaterError]:
+        """Fill the tables of types with all that has landed; what went wrong, by group."""
+        return self._groups.turn(stopping) if self._groups else []
 
     def _count_at_last(self) -> None:
         if self.error is None:

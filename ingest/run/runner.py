@@ -52,6 +52,7 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
             query.clean_source()
             if query.error is None and not stopping.is_set():
                 query.compact()
+                errors += query.fill_tables(stopping)
         progress.write()
         return errors + [query.error for query in queries if query.error]
 

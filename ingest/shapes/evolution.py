@@ -257,6 +257,21 @@ def is_number(kind: str) -> bool:
     return kind in (BIGINT, LARGE, DOUBLE)
 
 
+def extends(kind: T.DataType, before: T.DataType) -> bool:
+    """Whether a type is the one before, but for fields that it has and that one has not."""
+    if isinstance(kind, T.StructType) and isinstance(before, T.StructType):
+        there = {field.name.lower(): field.dataType for field in kind.fields}
+        return all(
+            field.name.lower() in there and extends(there[field.name.lower()], field.dataType)
+            for field in before.fields
+        )
+    if isinstance(kind, T.ArrayType) and isinstance(before, T.ArrayType):
+        return extends(kind.elementType, before.elementType)
+    if isinstance(kind, T.MapType) and isinstance(before, T.MapType):
+        return extends(kind.valueType, before.valueType)
+    return kind == before
+
+
 def leaves(kind: T.DataType) -> int:
     """Leaf columns of a type: what a Parquet file has to hold."""
     if isinstance(kind, T.StructType):
@@ -266,3 +281,14 @@ def leaves(kind: T.DataType) -> int:
     if isinstance(kind, T.MapType):
         return leaves(kind.keyType) + leaves(kind.valueType)
     return 1
+
+
+def has_variant(kind: T.DataType) -> bool:
+    """Whether a type is a variant, or holds one."""
+    if isinstance(kind, T.StructType):
+        return any(has_variant(field.dataType) for field in kind.fields)
+    if isinstance(kind, T.ArrayType):
+        return has_variant(kind.elementType)
+    if isinstance(kind, T.MapType):
+        return has_variant(kind.valueType)
+    return isinstance(kind, T.VariantType)

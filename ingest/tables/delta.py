@@ -6,6 +6,7 @@ import functools
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T
@@ -54,6 +55,19 @@ def append_once(
         .option("mergeSchema", str(grow).lower())
         .save(path)
     )
+
+
+def replace_once(rows: DataFrame, path: str, *, application: str, version: int) -> None:
+    """Put rows, and their columns, in the place of all that the Delta table at `path` has.
+
+    `application` notes `version` as `append_once` does. What it has written stands no rewriting
+    in the way: the same version may have other columns.
+    """
+    writer = rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+    is_table = Path(path, "_delta_log").is_dir()
+    if not is_table or table_log.last_version(path, application) < version:
+        writer = writer.option("txnAppId", application).option("txnVersion", version)
+    writer.save(path)
 
 
 def register(spark: SparkSession, lake: Lake, tables: Sequence[tuple[str, str, str]]) -> None:

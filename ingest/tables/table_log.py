@@ -11,16 +11,17 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake import CommitProperties, DeltaTable, Transaction, WriterProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError
 from pyarrow import parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 # Each time another process was quicker.
 _TRIES = 20
+_FIRST_PROTOCOL = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,26 @@ def number_of_files(path: str) -> int:
 def newest_batch(path: str) -> int:
     """The highest `_batch_id` of a bronze table; -1 where it has no rows."""
     return max((one["max._batch_id"] for one in _files(path).to_pylist()), default=-1)
+
+
+def nulls(path: str, column: str) -> int:
+    """How many rows have no value in a column, as far as the files tell."""
+    return sum(one.get(f"null_count.{column}") or 0 for one in _files(path).to_pylist())
+
+
+def batch_ranges(path: str, after: int, up_to: int, most_rows: int) -> Iterator[tuple[int, int]]:
+    """Ranges (after, up to] of `_batch_id` that hold about `most_rows` of a bronze table each."""
+    low = high = after
+    rows = 0
+    for file in sorted(_files(path).to_pylist(), key=lambda one: int(one["max._batch_id"])):
+        newest = min(file["max._batch_id"], up_to)
+        if newest > high and rows >= most_rows:
+            yield low, high
+            low, rows = high, 0
+        if newest > low:
+            high, rows = newest, rows + file["num_records"]
+    if up_to > low:
+        yield low, up_to
 
 
 def has_appended(path: str, *, application: str, version: int) -> bool:
@@ -144,6 +165,28 @@ def append_rows(
         _arrow(table, rows),
         mode="append",
         commit_properties=CommitProperties(app_transactions=transactions),
+    )
+
+
+def is_simple(path: str) -> bool:
+    """Whether a table needs no feature that came after Delta's first protocol of writers."""
+    return DeltaTable(path).protocol().min_writer_version <= _FIRST_PROTOCOL
+
+
+def write_once(path: str, rows: pa.Table, *, application: str, version: int, is_anew: bool) -> None:
+    """Append rows to a table that gets their columns, or put them in the place of all it has.
+
+    Makes the table where there is none. The caller is its only writer, and asks beforehand
+    whether `application` has written `version`.
+    """
+    transaction = Transaction(application, version)
+    write_deltalake(
+        path,
+        rows,
+        mode="overwrite" if is_anew else "append",
+        schema_mode="overwrite" if is_anew else "merge",
+        writer_properties=WriterProperties(compression="ZSTD"),
+        commit_properties=CommitProperties(app_transactions=[transaction]),
     )
 
 

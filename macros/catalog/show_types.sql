@@ -7,7 +7,7 @@
 {% macro show_types(stream, told) -%}
     {%- set query -%}
         select to_json(array_sort(collect_list(struct(
-            table_schema || '.`' || table_name || '`' as name, query
+            table_schema || '.`' || table_name || '`' as name, {{ type_query() }} as query
         ))))
         from ops.event_types
         where stream = {{ sql_literal(stream) }} and unix_micros(changed_at) > {{ told }}

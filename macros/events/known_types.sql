@@ -1,5 +1,6 @@
 {#-
-    The types that a stream has brought: {type: where its table is}; looked up once an invocation.
+    The types that a stream has brought: {type: where its table is, and up to which batch it is
+    filled, where it is one of its own}; looked up once an invocation.
 -#}
 {% macro known_types(stream) -%}
     {%- if graph.get('headwater_types', {}).get('invocation_id') != invocation_id -%}
@@ -7,7 +8,10 @@
         {%- set types = adapter.get_relation(none, 'ops', 'event_types') -%}
         {%- if types is not none -%}
             {%- set query -%}
-                select to_json(collect_list(struct(stream, event_type, table_schema, table_name)))
+                select to_json(collect_list(struct(
+                    stream, event_type, table_schema, table_name,
+                    if(table_columns is null, null, filled_batch_id) as filled_batch_id
+                )))
                 from {{ types }}
             {%- endset -%}
             {%- for type in fromjson(run_query(query).columns[0].values()[0]) -%}

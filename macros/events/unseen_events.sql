@@ -32,6 +32,7 @@
         {%- do names.append(name | lower) -%}
         {%- do columns.append('`' ~ name ~ '`') -%}
     {%- endfor -%}
+    {%- set has_payload = stream.config.meta.ingest.get('per_type') != 'tables' -%}
     {%- set object = '`' ~ payload.replace('`', '').replace('.', '`.`') ~ '`' -%}
     {%- for column in declared if column.name | lower not in names -%}
         {%- do columns.append(
@@ -40,7 +41,7 @@
         ) -%}
     {%- endfor -%}
     (
-        select {{ columns | join(', ') }}, {{ object }} as _payload
+        select {{ columns | join(', ') }}{{ ', ' ~ object ~ ' as _payload' if has_payload }}
         from {{ relation }}
         where _event_type = {{ sql_literal(event_type) }}
     )

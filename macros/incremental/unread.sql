@@ -7,13 +7,19 @@
     makes all reads of one build see the same rows, also while the stream runs.
 
     `column` is `_batch_id`, or `_build_id` where the relation is built from several others.
+    `event_type` is for readers of one type of a stream's events: where types have tables of
+    their own, others need not be as far.
 -#}
-{% macro unread(relation, column='_batch_id') -%}
+{% macro unread(relation, column='_batch_id', event_type=none) -%}
     {%- if not execute or not reads_marks() -%}
         true
     {%- else -%}
         {%- set mark = mark_of(this, relation) if is_incremental() else -1 -%}
         {%- set newest = newest_batch(relation, column) -%}
+        {%- set filled = filled_batch(relation, event_type) -%}
+        {%- if filled is not none -%}
+            {%- set newest = [[newest, filled] | min, mark] | max -%}
+        {%- endif -%}
         /* unread {{ relation }} {{ mark }} {{ newest }} */
         ({{ column }} > {{ mark }} and {{ column }} <= {{ newest }}) /* read */
     {%- endif -%}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import textwrap
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -84,14 +85,36 @@ class EventProject:
             for position, (kind, payload) in enumerate(events)
         ]
         (self.landing / f"{number}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-        spark, folders = self.lake.spark, self.folders
-        progress = ProgressLog(spark, folders)
-        query = StreamQuery(spark, folders, self.stream(), progress, lambda: datetime.now(UTC))
+        spark, folders, query = self.lake.spark, self.folders, self._query()
         query.discover()
         query.start(Trigger.AVAILABLE_NOW)
         query.wait()
         assert query.error is None, query.error
         delta.register(spark, folders, [(query.stream.table, query.stream.name, "bronze")])
+
+    def fill(self) -> None:
+        """Fill the tables of types that have some of their own."""
+        assert self._query().fill_tables(threading.Event()) == []
+
+    def _query(self) -> StreamQuery:
+        spark, folders = self.lake.spark, self.folders
+        progress = ProgressLog(spark, folders)
+        return StreamQuery(spark, folders, self.stream(), progress, lambda: datetime.now(UTC))
+
+    def declare(self, **ingest: str) -> None:
+        """Declare the stream anew, with these keys."""
+        declared = {"from": "files", "path": str(self.landing), "format": "json"}
+        declared |= {"envelope": "cloudevents", **ingest}
+        table = {
+            "name": "events",
+            "identifier": "github__events",
+            "config": {"meta": {"ingest": declared}},
+            "columns": [{"name": "data.commits", "data_type": "bigint"}],
+        }
+        source = {"name": "github", "schema": "bronze", "tables": [table]}
+        (self.lake.project / "models" / "bronze" / "github.yml").write_text(
+            yaml.safe_dump({"version": 2, "sources": [source]}), encoding="utf-8"
+        )
 
     def stream(self) -> Stream:
         """The stream, as it is declared."""
@@ -114,19 +137,10 @@ def event_project(lake: Lake, root: Path) -> EventProject:
     for name in _LINKED:
         (project / name).symlink_to(ROOT / name)
     shutil.copytree(ROOT / "models", project / "models")
-    declared = {"from": "files", "path": str(landing), "format": "json", "envelope": "cloudevents"}
-    table = {
-        "name": "events",
-        "identifier": "github__events",
-        "config": {"meta": {"ingest": declared | {"per_type": "views"}}},
-        "columns": [{"name": "data.commits", "data_type": "bigint"}],
-    }
-    source = {"name": "github", "schema": "bronze", "tables": [table]}
-    (project / "models" / "bronze" / "github.yml").write_text(
-        yaml.safe_dump({"version": 2, "sources": [source]}), encoding="utf-8"
-    )
     folder = project / "models" / "silver" / "github"
     folder.mkdir()
     for name, text in MODELS.items():
         (folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
-    return EventProject(Lake(path=lake.path, target=root / "target", project=project), landing)
+    made = EventProject(Lake(path=lake.path, target=root / "target", project=project), landing)
+    made.declare(per_type="views")
+    return made

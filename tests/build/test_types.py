@@ -192,6 +192,51 @@ def test_models_that_were_scaffolded_build_at_once(
             Path(name).unlink()
 
 
+def test_a_model_reads_a_types_own_table_as_far_as_it_is_filled(project: EventProject) -> None:
+    models = ("source:github.events+", "--exclude", "misspelt_events")
+    ping = "com.github.ping"
+    project.declare(per_type="tables")
+    try:
+        project.land((PUSH, {"ref": "main"}), (ping, {"zen": "a"}))
+        project.lake.build(*models)
+        assert refs(project) == ["main"], "its table holds nothing yet: a view of bronze"
+        project.fill()
+        assert project.lake.build(*models)["push_events"].message == "nothing new"
+        files = project.lake.spark.table("bronze_github.com_github_push").inputFiles()
+        assert {Path(file).parent.name for file in files} == {"com_github_push"}
+
+        project.land((PUSH, {"ref": "dev", "forced": True}), (ping, {"zen": "b"}))
+        assert project.lake.build(*models)["push_events"].message == "nothing new"
+        project.fill()
+        behind(project, ping)
+        # Nobody says which type the model reads, so all types count.
+        assert project.lake.build(*models)["push_events"].message == "nothing new"
+        assert "forced" in project.lake.spark.table("bronze_github.com_github_push").columns
+        model = project.lake.project / "models" / "silver" / "github" / "push_events.sql"
+        text = model.read_text(encoding="utf-8")
+        told = text.replace("'events')) }}", f"'events'), event_type='{PUSH}') }}}}")
+        model.write_text(told, encoding="utf-8")
+        project.lake.build(*models)
+        assert refs(project) == ["dev", "main"]
+        model.write_text(text, encoding="utf-8")
+    finally:
+        project.declare(per_type="views")
+
+
+def refs(project: EventProject) -> list[str]:
+    """What `push_events` has."""
+    return [row.ref for row in project.rows("select ref from silver.push_events order by ref")]
+
+
+def behind(project: EventProject, event_type: str) -> None:
+    """Make a type's table one that is filled up to an older batch."""
+    known = [
+        replace(one, filled_batch_id=0) if one.event_type == event_type else one
+        for one in registry.registered(project.folders)
+    ]
+    registry.replace_types(project.folders, "github.events", known)
+
+
 def mark(project: EventProject, *tables: str) -> None:
     """Leave something on views that a new view would not have."""
     for table in tables:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -98,6 +99,12 @@ class Workshop:
             query.wait()
             query.clean_source()
         return query.error
+
+    def fill(self, name: str) -> list[HeadwaterError]:
+        """Fill the tables of a stream's types, as a process that has just started."""
+        stream, progress = self._streams[name], ProgressLog(self.spark, self.lake)
+        query = StreamQuery(self.spark, self.lake, stream, progress, self.now)
+        return query.fill_tables(threading.Event())
 
     def land(self, name: str) -> None:
         """Land what is new of a stream."""

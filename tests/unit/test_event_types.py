@@ -43,7 +43,7 @@ def shape(value: Any) -> Shape:
 
 def kept(*payloads: Any) -> Shape:
     """What is kept of payloads that came one after the other."""
-    known = EventType(name="t", table_name="t")
+    known = EventType("t", "t", 0)
     for one in payloads:
         known = known.landing(0, shape(one), None)  # type: ignore[arg-type]
     return known.kept
@@ -126,7 +126,7 @@ def test_two_variations(one: Any, other: Any) -> None:
 def test_only_what_is_new_is_not_known() -> None:
     payloads = [{"a": 1, "b": "2026-11-01"}, {"a": 1, "b": "text"}, {"a": 1.5, "b": "7"}, {"b": ""}]
     texts = pa.array([json.dumps({"type": "t", "data": one}) for one in payloads])
-    known = EventType(name="t", table_name="t")
+    known = EventType("t", "t", 0)
     for count in range(len(payloads) + 1):
         watch = Watch(PLACES, Known({"t": known.seen}, frozenset(known.landed)))
         numbers, mask = watch.judged(texts)
@@ -232,7 +232,7 @@ def test_a_shape_is_read_as_it_was_written() -> None:
 
 
 def test_decisions() -> None:
-    one = EventType(name="t", table_name="t")
+    one = EventType("t", "t", 0)
     for number, payload in enumerate([{"a": 1}, {"a": 1, "b": 1}, {"a": "x"}]):
         one = one.landing(number, shape(payload), None)  # type: ignore[arg-type]
         one = one.in_version(number + 1, one.kept, T.StructType())

@@ -35,6 +35,8 @@ def registered(name: str, /, **columns: T.DataType) -> Registered:
         table_schema="bronze_shop",
         table_name="order_placed",
         bronze_table="bronze.shop__events",
+        per_type="views",
+        event_group="default",
         version=1,
         schema=T.StructType(fields).json(),
         rescued=[],
@@ -48,6 +50,9 @@ def registered(name: str, /, **columns: T.DataType) -> Registered:
         last_grown=NOW,
         changed_at=NOW,
         query="",
+        table_columns=None,
+        filled_batch_id=-1,
+        filled_version=0,
     )
 
 

@@ -1,0 +1,209 @@
+"""Tables of single types of events: bronze again, a type each, with flat columns.
+
+They follow the stream's table from batch to batch. What a table holds, it says itself: each
+write notes the newest batch of its rows in the same commit, so a process killed at any line
+repeats nothing and leaves nothing out. Columns that come are added; a column whose type has
+become another one makes the table anew, out of bronze, in one commit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from ingest.bronze.maintenance import compacted
+from ingest.declarations.stream import Stream
+from ingest.events.event_types import TypeTable
+from ingest.events.registration import Filled
+from ingest.events.views import PAYLOAD
+from ingest.failpoint import failpoint
+from ingest.lake import Lake
+from ingest.shapes.conversion import quoted
+from ingest.shapes.evolution import extends, has_variant
+from ingest.tables import delta, table_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import types as T
+
+_NUMBER = "_type"
+# Rows that are staged at once: a gigabyte or two.
+_MOST_ROWS = 4_000_000
+# So many bytes of events are written as one file, by this process and not by Spark, whose
+# commits take three times as long.
+_ONE_FILE = 32 << 20
+# Writes between two compactions of a table.
+_COMPACT_EVERY = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Events of a type on their way, and how many bytes they take."""
+
+    rows: DataFrame
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a table holds: rows up to a batch, -1 for none; `writes` since this process began.
+
+    `is_simple`: others than Spark may write it.
+    """
+
+    batch_id: int = -1
+    is_simple: bool = True
+    writes: int = 0
+
+
+class TypeTables:
+    """Writes the tables of types of one stream; each group of types by one thread at a time."""
+
+    def __init__(self, spark: SparkSession, lake: Lake, stream: Stream) -> None:
+        self._spark, self._lake, self._stream = spark, lake, stream
+        self._bronze = lake.bronze(stream.table)
+        # A table that was filled from another bronze table is filled anew.
+        self._application = table_log.table_id(self._bronze)
+        self._states: dict[str, _State] = {}
+        # Events that landed before types were told apart have a type, but no variation.
+        unknown, untyped = (
+            table_log.nulls(self._bronze, name) for name in ("_schema_id", "_event_type")
+        )
+        self._has_older = unknown > untyped
+
+    def newest_batch(self) -> int:
+        """The newest batch of bronze."""
+        return table_log.newest_batch(self._bronze)
+
+    def path(self, one: TypeTable) -> str:
+        """Folder of a type's table."""
+        return self._lake.table(self._stream.events.schema, one.name)
+
+    def held(self, one: TypeTable) -> int:
+        """The newest batch of which a type's table holds all events, or bronze has none."""
+        held = self._state(one).batch_id
+        if held < 0:
+            return -1 if self._has_older else one.first_batch_id - 1
+        return max(held, one.filled.batch_id) if one.filled else held
+
+    def is_current(self, one: TypeTable) -> bool:
+        """Whether a table is known to have the columns that its type has now."""
+        is_there = self._state(one).batch_id >= 0
+        return is_there and one.filled is not None and one.filled.version == one.version
+
+    def settle(self, one: TypeTable, newest: int) -> Filled | None:
+        """Give a table that is there its columns of now, where events to come will not.
+
+        Where a column's type has become another one, the table is made anew, of all that bronze
+        has of it. None where there is no table, or nothing to do.
+        """
+        held = self.held(one)
+        if self._state(one).batch_id < 0 or self.is_current(one):
+            return None
+        there = delta.table_schema(self._spark, self.path(one))
+        wanted = self._shown(one, self._events(-1, -1)).schema
+        if extends(wanted, there) and extends(there, wanted):
+            return _filled(one, held, wanted.names)
+        if extends(wanted, there) and held < newest:
+            return None
+        return self._write(one, self._shown(one, self._events(-1, newest)), newest, is_anew=True)
+
+    def ranges(self, tables: Sequence[TypeTable], up_to: int) -> Iterator[tuple[int, int]]:
+        """Ranges of batches that have to be staged, one after the other."""
+        after = min((self.held(one) for one in tables), default=up_to)
+        return table_log.batch_ranges(self._bronze, after, up_to, _MOST_ROWS)
+
+    @contextlib.contextmanager
+    def staged(
+        self, group: str, tables: Sequence[TypeTable], after: int, up_to: int
+    ) -> Iterator[Mapping[str, Staged]]:
+        """Events of a range of batches, by type, read out of bronze once for all types."""
+        folder = self._lake.staged(self._stream.table, group)
+        shutil.rmtree(folder, ignore_errors=True)
+        rows = self._events(after, up_to)
+        names = [one.event_type for one in tables]
+        numbers = F.create_map(*(F.lit(x) for pair in enumerate(names) for x in pair[::-1]))
+        (
+            rows.where(F.col("_event_type").isin(names))
+            .withColumn(_NUMBER, numbers[F.col("_event_type")])
+            .coalesce(2)
+            .write.partitionBy(_NUMBER)
+            .parquet(str(folder))
+        )
+        failpoint("after_staging")
+        try:
+            yield {
+                name: self._read(path, rows.schema)
+                for number, name in enumerate(names)
+                if (path := folder / f"{_NUMBER}={number}").is_dir()
+            }
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def append(self, one: TypeTable, staged: Staged | None, up_to: int) -> Filled:
+        """Append what a type's table does not have of these events, all up to a batch.
+
+        None are staged where only columns have come.
+        """
+        found = staged or Staged(self._events(up_to, up_to), 0)
+        rows = found.rows.where(F.col("_batch_id") > self.held(one))
+        state = self._state(one)
+        is_small = state.is_simple and found.size < _ONE_FILE
+        shown = self._shown(one, rows)
+        return self._write(one, shown, up_to, is_anew=state.batch_id < 0, is_small=is_small)
+
+    def _read(self, folder: Path, schema: T.StructType) -> Staged:
+        rows = self._spark.read.schema(schema).parquet(str(folder))
+        size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
+        return Staged(rows.coalesce(1) if size < _ONE_FILE else rows, size)
+
+    def _state(self, one: TypeTable) -> _State:
+        if one.name not in self._states:
+            path = self.path(one)
+            self._states[one.name] = (
+                _State(table_log.last_version(path, self._application), table_log.is_simple(path))
+                if self._lake.is_table(path)
+                else _State()
+            )
+        return self._states[one.name]
+
+    def _events(self, after: int, up_to: int) -> DataFrame:
+        rows = self._spark.read.format("delta").load(self._bronze)
+        return rows.where(F.col("_batch_id").between(after + 1, up_to))
+
+    def _shown(self, one: TypeTable, events: DataFrame) -> DataFrame:
+        view = f"{self._stream.events.schema}__{one.name}"
+        events.createOrReplaceTempView(view)
+        shown = self._spark.sql(one.view.query(view, events.schema)).drop(PAYLOAD)
+        self._spark.catalog.dropTempView(view)
+        return shown
+
+    def _write(
+        self, one: TypeTable, rows: DataFrame, up_to: int, *, is_anew: bool, is_small: bool = False
+    ) -> Filled:
+        path, by = self.path(one), self._application
+        # Should the write fail, the table is asked again what became of it.
+        state = self._states.pop(one.name)
+        if is_small and not has_variant(rows.schema):
+            found = rows.toArrow()
+            table_log.write_once(path, found, application=by, version=up_to, is_anew=is_anew)
+        elif is_anew:
+            delta.replace_once(rows, path, application=by, version=up_to)
+        else:
+            delta.append_once(rows, path, application=by, version=up_to, grow=True)
+        failpoint("after_table")
+        state = _State(up_to, table_log.is_simple(path), state.writes + 1)
+        if state.writes % _COMPACT_EVERY == 0:
+            compacted(self._spark, path)
+        self._states[one.name] = state
+        return _filled(one, up_to, rows.columns)
+
+
+def _filled(one: TypeTable, batch_id: int, columns: Sequence[str]) -> Filled:
+    return Filled(batch_id, one.version, ", ".join(map(quoted, columns)))

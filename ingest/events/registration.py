@@ -1,0 +1,148 @@
+"""Keeps what `ops.event_types` has of one stream: its types, their counts and their tables."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+from pyspark.sql import types as T
+
+from ingest.declarations.stream import OnConflict, PerType, Stream
+from ingest.events import registry
+from ingest.events.columns import kept_type
+from ingest.events.counts import Counts
+from ingest.events.event_type import EventType
+from ingest.events.groups import placed
+from ingest.events.registry import Registered
+from ingest.events.views import TypeView
+from ingest.lake import Lake
+
+# Seconds between two writes of the counts alone.
+_WRITE_EVERY = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a type's own table holds: all events up to a batch, in the columns of a version.
+
+    `columns` is the list of them in SQL.
+    """
+
+    batch_id: int
+    version: int
+    columns: str
+
+
+class Registration:
+    """One stream's rows of `ops.event_types`; threads may write at once."""
+
+    def __init__(self, lake: Lake, stream: Stream) -> None:
+        self._lake, self._stream = lake, stream
+        self._bronze = lake.bronze(stream.table)
+        self._counts, self._written_at = Counts(), 0.0
+        self._filled: dict[str, Filled] = {}
+        self._lock = threading.Lock()
+
+    def load(self) -> None:
+        """Begin with what is written there."""
+        there = self._there()
+        self._counts = Counts.of_rows(there)
+        self._filled = {
+            name: Filled(one.filled_batch_id, one.filled_version, one.table_columns)
+            for name, one in there.items()
+            if one.table_columns
+        }
+
+    def count(self, types: Mapping[str, EventType], beside: T.StructType, *, is_last: bool) -> None:
+        """Count what has landed since, and write it now and then, or at last."""
+        with self._lock:
+            self._counts.follow(self._bronze)
+        if is_last or time.monotonic() - self._written_at > _WRITE_EVERY:
+            self.write(types, beside)
+
+    def fill(self, filled: Mapping[str, Filled]) -> None:
+        """Take in what tables of types hold now, to be written next."""
+        with self._lock:
+            self._filled.update(filled)
+
+    def filled(self, event_type: str) -> Filled | None:
+        """What a type's own table is known to hold."""
+        return self._filled.get(event_type)
+
+    def write(self, types: Mapping[str, EventType], beside: T.StructType) -> None:
+        """Write the rows, where they are others; `beside` are the columns of bronze."""
+        with self._lock:
+            there = self._there()
+            groups = placed(types, self._stream.events)
+            rows = {
+                key: self._row(one, groups[key], beside, there.get(key))
+                for key, one in dict(types).items()
+            }
+            if rows != there:
+                registry.replace_types(self._lake, self._stream.name, list(rows.values()))
+            self._written_at = time.monotonic()
+
+    def _there(self) -> Mapping[str, Registered]:
+        found = registry.registered(self._lake)
+        return {one.event_type: one for one in found if one.stream == self._stream.name}
+
+    def _row(
+        self, one: EventType, group: str, beside: T.StructType, there: Registered | None
+    ) -> Registered:
+        events, table = self._stream.events, f"bronze.{self._stream.table}"
+        query, seen = view_of(one, self._stream).query(table, beside), self._counts.of(one.name)
+        declared = events.group_of(one.name)
+        has_table = declared.per_type is PerType.TABLES
+        filled = self._filled.get(one.name) if has_table else None
+        table_columns = filled.columns if filled else None
+        is_failed = declared.on_conflict is OnConflict.FAIL_GROUP
+        rescued = {path: kept_type(one.kept, path) for path in sorted(one.rescued)}
+        columns_held = (table_columns, filled.version) if filled else (query, 0)
+        return Registered(
+            stream=self._stream.name,
+            event_type=one.name,
+            table_schema=events.schema,
+            table_name=one.table_name,
+            bronze_table=table,
+            per_type=declared.per_type.value,
+            event_group=group,
+            version=one.version,
+            schema=one.columns.json(),
+            rescued=[{"path": list(path), "kept": kept} for path, kept in rescued.items()],
+            pending=one.pending or (one.open_conflicts if is_failed else None),
+            is_pinned=one.is_pinned,
+            variations=[
+                {"variation": number, **asdict(counts)} for number, counts in sorted(seen.items())
+            ],
+            events=sum(counts.events for counts in seen.values()),
+            first_seen=min((counts.first_seen for counts in seen.values()), default=None),
+            last_seen=max((counts.last_seen for counts in seen.values()), default=None),
+            counted_batch_id=self._counts.batch_id,
+            last_grown=one.last_grown,
+            changed_at=there.changed_at
+            if there and columns_held == _columns_held(there)
+            else datetime.now(UTC),
+            query=query,
+            table_columns=table_columns,
+            filled_batch_id=filled.batch_id if filled else -1,
+            filled_version=filled.version if filled else 0,
+        )
+
+
+def _columns_held(one: Registered) -> tuple[str, int]:
+    """What a reader's catalog has of a type: its table's columns and version, or its view."""
+    return (one.table_columns, one.filled_version) if one.table_columns else (one.query, 0)
+
+
+def view_of(one: EventType, stream: Stream) -> TypeView:
+    """The view that shows a type."""
+    return TypeView(
+        event_type=one.name,
+        columns=one.columns,
+        payload=stream.events.payload,
+        rescued={path: kept_type(one.kept, path) for path in sorted(one.rescued)},
+        is_pinned=one.is_pinned,
+    )
