@@ -35,6 +35,7 @@ class FileQueue:
             spark.sql(f"create table if not exists delta.`{path}` ({SCHEMA}) using delta")
         rows = table_log.rows(path, ["path", "size", "modified_at", "found_at"]).sort_by("found_at")
         modified = rows["modified_at"].cast("int64").to_pylist()
+        self._waiting: set[str] = set()
         # Of a file that changed, the newest look counts.
         self._known = {
             name: (size, microseconds)
@@ -47,6 +48,15 @@ class FileQueue:
     def known(self) -> dict[str, tuple[int, int]]:
         """Size and time of change (microseconds) of every file seen, by path."""
         return self._known
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether a batch of files that was queued here has not been begun."""
+        return bool(self._waiting)
+
+    def take(self, paths: Iterable[str]) -> None:
+        """Note that a batch of these files has begun."""
+        self._waiting.difference_update(paths)
 
     def add(self, files: Iterable[FoundFile], source: FileSource, now: datetime) -> list[FoundFile]:
         """Queue the files that are new, in batches as declared; the changed ones are returned."""
@@ -83,6 +93,8 @@ class FileQueue:
             for file in files
         ]
         table_log.append_rows(self.path, rows)
+        if status == NEW:
+            self._waiting.update(file.path for file in files)
         for file in files:
             self._known[file.path] = (file.size, file.modified_us)
 

@@ -99,7 +99,13 @@ class StreamQuery:
         self._at_work = threading.Lock()
 
     def discover(self) -> None:
-        """Queue the files that are new; say which have changed since they landed."""
+        """Queue the files that are new; say which have changed since they landed.
+
+        While a batch waits, files gather for the next one: a stream that is behind takes larger
+        batches, which cost less a file.
+        """
+        if self._queue.has_waiting:
+            return
         source = self.stream.files
         found = listed(source, self._queue.known, self._clock())
         found += released_files(self._lake.released(self.stream.table))
@@ -240,6 +246,7 @@ class StreamQuery:
                 row.path
                 for row in files.where(files.status == NEW).orderBy("modified_at", "path").collect()
             ]
+            self._queue.take(paths)
             if paths:
                 with self._at_work:
                     self._land(paths, batch)

@@ -10,6 +10,8 @@ import pytest
 from ingest.bronze import landing
 from ingest.declarations.stream import Stream
 from ingest.errors import CheckpointInvalid, HeadwaterError, TableChanged
+from ingest.run.progress import ProgressLog
+from ingest.run.query import StreamQuery, Trigger
 from ingest.run.recovery import recover_stream
 from tests.spark.mixed_files import DECLARED, HINTS, assert_each_is_there_once, drop_mixed
 from tests.spark.workshop import Workshop
@@ -150,3 +152,19 @@ def test_a_checkpoint_or_table_that_is_not_ours_is_refused(workshop: Workshop) -
     shutil.rmtree(lake.bronze(mine.table))
     with pytest.raises(TableChanged, match="replaced or removed under us"):
         workshop.land("mine")
+
+
+def test_files_that_come_while_a_batch_waits_land_together(workshop: Workshop) -> None:
+    stream = workshop.stream("behind", {"id": "bigint"})
+    progress = ProgressLog(workshop.spark, workshop.lake)
+    query = StreamQuery(workshop.spark, workshop.lake, stream, progress, workshop.now)
+    for number in range(3):
+        workshop.drop("behind", f"{number}.jsonl", [{"id": number}])
+        query.discover()
+    query.start(Trigger.AVAILABLE_NOW)
+    query.wait()
+    query.discover()
+    workshop.land("behind")
+    first, *later = (row._batch_id for row in workshop.rows("behind", "id", "_batch_id"))
+    assert len(later) == 2
+    assert later[0] == later[1] > first
