@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from bench import builds, changes, landing, types
-from bench.report import show, show_costs, show_memory
+from bench.report import show, show_costs, show_memory, show_reads
 from ingest.session import session
 
 
@@ -33,6 +33,9 @@ def main() -> None:
         if "types" in (chosen.only or ["types"]):
             spark = session("bench", str(work))
             show(types.measure(spark, work, chosen.events, chosen.rounds))
+            show_reads(types.reads(spark, work))
+            show_costs(types.variations(spark, work, chosen.rounds))
+            show_costs(types.tables(spark, work, chosen.events // 20))
             spark.stop()
         if "builds" in (chosen.only or ["builds"]):
             show_costs(builds.measure(work, chosen.events_a_day, chosen.rounds))

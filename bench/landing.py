@@ -136,6 +136,12 @@ def _removed(folder: Path) -> Path:
 
 def landed(spark: SparkSession, stream: Stream, folder: Path) -> T.StructType:
     """Land what is new; the columns of the table, as it is then."""
+    landing_query(spark, stream, folder)
+    return delta.table_schema(spark, Lake(str(folder)).bronze(stream.table))
+
+
+def landing_query(spark: SparkSession, stream: Stream, folder: Path) -> StreamQuery:
+    """Land what is new; the query that did."""
     lake = Lake(str(folder))
     query = StreamQuery(spark, lake, stream, ProgressLog(spark, lake), lambda: datetime.now(UTC))
     query.discover()
@@ -143,7 +149,7 @@ def landed(spark: SparkSession, stream: Stream, folder: Path) -> T.StructType:
     query.wait()
     if query.error:
         raise query.error
-    return delta.table_schema(spark, lake.bronze(stream.table))
+    return query
 
 
 def _make_table(spark: SparkSession, schema: T.StructType, table: Path) -> None:

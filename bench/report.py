@@ -38,6 +38,17 @@ class Cost:
     at_most: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Files that a question reads, and how many bytes they have, beside the whole table's."""
+
+    what: str
+    files: int
+    all_files: int
+    megabytes: float
+    all_megabytes: float
+
+
 def show(ratios: list[Ratio]) -> None:
     """Print the ratios."""
     print(f"{'':60} {'seconds':>9} {'speed':>7} {'promised':>9}")
@@ -50,6 +61,15 @@ def show_memory(found: list[Memory]) -> None:
     """Print what was in use."""
     for one in found:
         print(f"{one.what:60} {one.megabytes:6.0f} MB")
+
+
+def show_reads(reads: list[Read]) -> None:
+    """Print what is read."""
+    print(f"{'':60} {'files':>13} {'MB':>15}")
+    for one in reads:
+        files = f"{one.files} of {one.all_files}"
+        megabytes = f"{one.megabytes:.1f} of {one.all_megabytes:.1f}"
+        print(f"{one.what:60} {files:>13} {megabytes:>15}")
 
 
 def show_costs(costs: list[Cost]) -> None:

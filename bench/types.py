@@ -7,18 +7,22 @@ and warm-up; the ways take turns, and medians count.
 
 from __future__ import annotations
 
+import json
 import shutil
 import statistics
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from bench.landing import landed
-from bench.report import Ratio
+from bench.landing import landed, landing_query
+from bench.report import Cost, Ratio, Read
 from demo.games import Games
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
@@ -76,12 +80,112 @@ def measure(spark: SparkSession, work: Path, events: int, rounds: int) -> list[R
     ]
 
 
-def _stream(folder: Path) -> Stream:
+def reads(spark: SparkSession, work: Path) -> list[Read]:
+    """What a question to one type's view reads, once bronze is compacted into 32 files."""
+    lake = Lake(str(work / "types"))
+    bronze = lake.bronze("games__events")
+    size = sum(file.stat().st_size for file in Path(bronze).glob("*.parquet"))
+    spark.conf.set("spark.databricks.delta.optimize.maxFileSize", size // 32)
+    spark.sql(f"optimize delta.`{bronze}` full")
+    everything = spark.read.format("delta").load(bronze)
+    everything.createOrReplaceTempView("everything")
+    sizes = {
+        file: Path(url2pathname(urlparse(file).path)).stat().st_size
+        for file in everything.inputFiles()
+    }
+    found = []
+    for one in registered(lake)[:: _TYPES // 3]:
+        view = spark.sql(one.query.replace(f"from {one.bronze_table}", "from everything"))
+        files = view.inputFiles()
+        found.append(
+            Read(
+                f"the view of {one.event_type}, {one.events:,} events",
+                len(files),
+                len(sizes),
+                sum(sizes[file] for file in files) / 1e6,
+                sum(sizes.values()) / 1e6,
+            )
+        )
+    return found
+
+
+def variations(spark: SparkSession, work: Path, rounds: int) -> list[Cost]:
+    """Median seconds of a batch that brings nothing new, by how many variations are known."""
+    few, many = 10, 10_000
+    landing = {known: work / f"variations-{known}" for known in (few, many)}
+    seconds: dict[int, list[float]] = {known: [] for known in landing}
+    for known, folder in landing.items():
+        folder.mkdir()
+        (folder / "0.jsonl").write_text("".join(_variations(known)), encoding="utf-8")
+        landed(spark, _stream(folder), work / f"known-{known}")
+    for number in range(1, rounds + 2):
+        for known, folder in landing.items():
+            again = "".join(_variations(few, 5_000))
+            (folder / f"{number}.jsonl").write_text(again, encoding="utf-8")
+            began = time.perf_counter()
+            landed(spark, _stream(folder), work / f"known-{known}")
+            seconds[known].append(time.perf_counter() - began)
+    return [
+        Cost(
+            f"50,000 known events, {known:,} variations known",
+            statistics.median(times[1:]),
+            at_most=None if known == few else 1.2 * statistics.median(seconds[few][1:]),
+        )
+        for known, times in seconds.items()
+    ]
+
+
+def _variations(count: int, times: int = 1) -> Iterator[str]:
+    """Events of 20 types with so many sets of attributes in all, each so many times."""
+    for number in range(count):
+        names = [f"a{bit}" for bit in range(10) if number // 20 + 1 & 1 << bit]
+        event = {
+            "specversion": "1.0",
+            "id": str(number),
+            "source": "bench",
+            "type": f"varied.{number % 20}",
+            "time": "2026-11-01T12:00:00Z",
+            "data": dict.fromkeys(names, number),
+        }
+        yield from [json.dumps(event) + "\n"] * times
+
+
+def tables(spark: SparkSession, work: Path, events: int) -> list[Cost]:
+    """Seconds to fill the tables of types with what a turn finds, in a warm process.
+
+    By number of types and of events: a turn is a write of each type that has some, and a share
+    of the events.
+    """
+    found = []
+    for types in (_TYPES // 10, _TYPES):
+        games = Games(seed=types, types=types, known=types, events=6 * events)
+        folder, lake = work / f"tables-{types}", work / f"tables-{types}-lake"
+        folder.mkdir()
+        first = 0
+        for turn, new in enumerate((events, events, 4 * events)):
+            lines = games.lines(first, first + new)
+            (folder / f"{turn}.jsonl").write_text("".join(lines), encoding="utf-8")
+            stream = _stream(folder, per_type="tables")
+            query = landing_query(spark, stream, lake)
+            first += new
+            began = time.perf_counter()
+            errors = query.fill_tables(threading.Event())
+            seconds = time.perf_counter() - began
+            if errors:
+                raise errors[0]
+            # The first turn makes the tables, and warms up.
+            if turn:
+                found.append(Cost(f"a turn of {types} tables, {new:,} new events", seconds))
+    return found
+
+
+def _stream(folder: Path, **told: str) -> Stream:
     declared = {
         "from": "files",
         "path": str(folder),
         "format": "json",
         "envelope": "cloudevents",
+        **told,
     }
     return read_stream(
         {

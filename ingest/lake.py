@@ -48,9 +48,9 @@ class Lake:
         """Folder of records that left quarantine and are to land in `table`."""
         return Path(self.root, "_released", table)
 
-    def staged(self, table: str, group: str) -> Path:
-        """Folder of events on their way to the tables of a group of types."""
-        return Path(self.root, "_staged", table, group)
+    def staged(self, table: str) -> Path:
+        """Folder of events on their way from `table` to the tables of their types."""
+        return Path(self.root, "_staged", table)
 
     def is_table(self, path: str) -> bool:
         """Whether a folder holds a Delta table."""

@@ -63,7 +63,7 @@ class _State:
 
 
 class TypeTables:
-    """Writes the tables of types of one stream; each group of types by one thread at a time."""
+    """Writes the tables of types of one stream; each table by one thread at a time."""
 
     def __init__(self, spark: SparkSession, lake: Lake, stream: Stream) -> None:
         self._spark, self._lake, self._stream = spark, lake, stream
@@ -121,10 +121,10 @@ class TypeTables:
 
     @contextlib.contextmanager
     def staged(
-        self, group: str, tables: Sequence[TypeTable], after: int, up_to: int
+        self, tables: Sequence[TypeTable], after: int, up_to: int
     ) -> Iterator[Mapping[str, Staged]]:
         """Events of a range of batches, by type, read out of bronze once for all types."""
-        folder = self._lake.staged(self._stream.table, group)
+        folder = self._lake.staged(self._stream.table)
         shutil.rmtree(folder, ignore_errors=True)
         rows = self._events(after, up_to)
         names = [one.event_type for one in tables]

@@ -1,8 +1,9 @@
 """The queries that fill the tables of types: one a group of types, beside the stream's landing.
 
 A thread manages them. At each turn it takes the types that have come since into their groups,
-and fills the tables of all groups out of bronze, a few groups at once. A group that fails, or
-that waits for a person's decision, keeps no other waiting, and goes on where it stopped.
+reads what is new out of bronze once, and lets each group write its tables, two groups at once.
+A group that fails, or that waits for a person's decision, keeps no other waiting, and goes on
+where it stopped.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.bronze.type_tables import TypeTables
+from ingest.bronze.type_tables import Staged, TypeTables
 from ingest.declarations.stream import Stream
 from ingest.errors import GroupFailed, HeadwaterError
 from ingest.events.event_types import EventTypes, TypeTable
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Groups whose tables are filled at once, beside a stream that lands.
+# Groups whose tables are written at once, beside a stream that lands.
 _AT_ONCE = 2
+_FILLED, _WAITING, _FAILED = "filled", "waiting", "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,13 +85,19 @@ class GroupQueries:
         """Fill the tables of all groups with what bronze has now; what went wrong, by group."""
         # Types are written down before bronze has them, so these are all that it has so far.
         newest = self._tables.newest_batch()
-        groups = self._types.tables()
+        turns = [
+            _Turn(name, self._stream.name, tables, partial(explained, lake=self._lake))
+            for name, tables in self._types.tables().items()
+        ]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            turns = [pool.submit(self._turn, *group, newest, stopping) for group in groups.items()]
-        errors = [error for turn in turns if (error := turn.result())]
-        self._states = {name: one for name, one in self._states.items() if name in groups}
-        self._save()
-        return errors
+            at_work = [turn for turn in turns if not turn.undecided]
+            self._fill(at_work, newest, stopping, pool)
+        if not stopping.is_set():
+            self._types.have_filled(
+                {name: one for turn in at_work for name, one in turn.filled_up_to(newest).items()}
+            )
+            self._tell(turns, newest)
+        return [turn.error for turn in turns if turn.error]
 
     def _manage(self) -> None:
         seconds = self._stream.events.interval.total_seconds()
@@ -99,117 +107,126 @@ class GroupQueries:
             due = time.monotonic() + seconds
             try:
                 self.turn(self._stopping)
-            except Exception as error:  # the log of bronze cannot be read, for one
+            except Exception as error:  # a full disk, for one
                 log.error("%s", explained(error, self._stream.name, self._lake))
 
-    def _turn(
-        self, group: str, tables: Sequence[TypeTable], newest: int, stopping: threading.Event
-    ) -> HeadwaterError | None:
-        """One turn of a group, which concerns no other; what went wrong."""
-        began, name = time.monotonic(), f"{self._stream.name}: group {group}"
-        state, error = "filled", None
-        undecided = [one.event_type for one in tables if one.is_undecided]
-        if undecided:
-            state = "waiting"
-            error = _waits(name, undecided)
-        else:
-            try:
-                error = self._fill(group, tables, newest, stopping)
-            except Exception as raised:  # staging failed: a full disk, for one
-                error = explained(raised, name, self._lake)
-            state = "failed" if error else state
-        before = self._states.get(group)
-        if error and (before is None or before.reason != str(error)):
-            log.error("%s", error)
-        self._states[group] = GroupState(
-            group=group,
-            types=len(tables),
-            state=state,
-            reason=str(error) if error else None,
-            filled_batch_id=min(self._tables.held(one) for one in tables) if error else newest,
-            seconds=round(time.monotonic() - began, 1),
-            at=datetime.now(UTC).isoformat(timespec="seconds"),
-        )
-        return error
-
     def _fill(
-        self, group: str, tables: Sequence[TypeTable], newest: int, stopping: threading.Event
-    ) -> HeadwaterError | None:
-        """Fill a group's tables up to a batch; why some could not be."""
-        turn = _Turn(stopping, lambda error, name: explained(error, name, self._lake))
-        for one in tables:
-            turn.attempt(one, partial(self._tables.settle, one, newest))
-        rest = [one for one in tables if one.event_type not in turn.failed]
-        for after, up_to in self._tables.ranges(rest, newest):
-            behind = [one for one in rest if self._tables.held(one) < up_to]
-            with self._tables.staged(group, behind, after, up_to) as events:
-                for one in behind:
-                    found = events.get(one.event_type)
-                    if found is not None or turn.needs(one, self._tables.is_current(one)):
-                        turn.attempt(one, partial(self._tables.append, one, found, up_to))
-        if turn.filled:
-            log.info(
-                "%s: group %s: %d tables filled, %.1f s",
-                self._stream.name,
-                group,
-                len(turn.filled),
-                time.monotonic() - turn.began,
-            )
-        if not stopping.is_set():
-            self._types.have_filled(turn.filled_up_to(tables, newest))
-        if not turn.failed:
-            return None
-        said = "; ".join(str(error) for error in turn.failed.values())
-        return GroupFailed(f"{self._stream.name}: group {group}: {said}")
+        self,
+        turns: Sequence[_Turn],
+        newest: int,
+        stopping: threading.Event,
+        pool: ThreadPoolExecutor,
+    ) -> None:
+        """Fill the tables of groups, range by range of batches."""
 
-    def _save(self) -> None:
+        def settle(turn: _Turn) -> None:
+            for one in turn.tables:
+                turn.attempt(one, partial(self._tables.settle, one, newest), stopping)
+
+        def write(turn: _Turn, events: Mapping[str, Staged], up_to: int) -> None:
+            for one in turn.tables:
+                found = events.get(one.event_type)
+                if self._tables.held(one) < up_to and (found or self._lacks_columns(one, turn)):
+                    turn.attempt(one, partial(self._tables.append, one, found, up_to), stopping)
+
+        list(pool.map(settle, turns))
+        whole = [one for turn in turns for one in turn.tables if one.event_type not in turn.failed]
+        for after, up_to in self._tables.ranges(whole, newest):
+            if stopping.is_set():
+                break
+            behind = [one for one in whole if self._tables.held(one) < up_to]
+            with self._tables.staged(behind, after, up_to) as events:
+                list(pool.map(partial(write, events=events, up_to=up_to), turns))
+
+    def _lacks_columns(self, one: TypeTable, turn: _Turn) -> bool:
+        return not self._tables.is_current(one) and one.event_type not in turn.filled
+
+    def _tell(self, turns: Sequence[_Turn], newest: int) -> None:
+        """Keep what became of each group for a person, and say what is new."""
+        before, states = self._states, {}
+        for turn in turns:
+            error = turn.error
+            known = before.get(turn.group)
+            if error and (known is None or known.reason != str(error)):
+                log.error("%s", error)
+            if turn.filled:
+                log.info("%s: %d tables filled, %.1f s", turn.name, len(turn.filled), turn.seconds)
+            states[turn.group] = GroupState(
+                group=turn.group,
+                types=len(turn.tables),
+                state=_WAITING if turn.undecided else _FAILED if error else _FILLED,
+                reason=str(error) if error else None,
+                filled_batch_id=min(map(self._tables.held, turn.tables)) if error else newest,
+                seconds=round(turn.seconds, 1),
+                at=datetime.now(UTC).isoformat(timespec="seconds"),
+            )
+        self._states = states
         path = _states_file(self._lake, self._stream.table)
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_suffix(".new")
-        states = [asdict(one) for _, one in sorted(self._states.items())]
-        new.write_text(json.dumps(states, indent=1) + "\n", "utf-8")
+        written = [asdict(one) for _, one in sorted(states.items())]
+        new.write_text(json.dumps(written, indent=1) + "\n", "utf-8")
         new.replace(path)
 
 
 @dataclass(slots=True)
 class _Turn:
-    """What one turn of a group has done so far; one type's trouble is not another's."""
+    """One turn of a group: what it has done so far; one type's trouble is not another's."""
 
-    stopping: threading.Event
+    group: str
+    stream: str
+    tables: Sequence[TypeTable]
     explained: Callable[[BaseException, str], HeadwaterError]
     filled: dict[str, Filled] = field(default_factory=dict)
     failed: dict[str, HeadwaterError] = field(default_factory=dict)
-    began: float = field(default_factory=time.monotonic)
+    seconds: float = 0.0
 
-    def attempt(self, one: TypeTable, write: Callable[[], Filled | None]) -> None:
+    @property
+    def name(self) -> str:
+        """The group, as a person is told of it."""
+        return f"{self.stream}: group {self.group}"
+
+    @property
+    def undecided(self) -> list[str]:
+        """Types that a person has to decide on first."""
+        return [one.event_type for one in self.tables if one.is_undecided]
+
+    @property
+    def error(self) -> HeadwaterError | None:
+        """Why its tables are not filled, or not all of them."""
+        if self.undecided:
+            return GroupFailed(
+                f"{self.name} waits: an incompatible change of "
+                f"{', '.join(map(repr, self.undecided))}; see `ingest schema show TYPE`, then "
+                "accept the change, or pin or revert the type"
+            )
+        if self.failed:
+            said = "; ".join(str(error) for error in self.failed.values())
+            return GroupFailed(f"{self.name}: {said}")
+        return None
+
+    def attempt(
+        self, one: TypeTable, write: Callable[[], Filled | None], stopping: threading.Event
+    ) -> None:
         """Write a table, unless an earlier write of it has failed, or all are to stop."""
-        if one.event_type in self.failed or self.stopping.is_set():
+        if one.event_type in self.failed or stopping.is_set():
             return
+        began = time.monotonic()
         try:
             if filled := write():
                 self.filled[one.event_type] = filled
         except Exception as error:  # whatever it is, it concerns this table
             self.failed[one.event_type] = self.explained(error, one.event_type)
+        self.seconds += time.monotonic() - began
 
-    def needs(self, one: TypeTable, is_current: bool) -> bool:
-        """Whether a table that gains no events has to be written for its columns."""
-        return not is_current and one.event_type not in self.filled
-
-    def filled_up_to(self, tables: Sequence[TypeTable], batch_id: int) -> Mapping[str, Filled]:
+    def filled_up_to(self, batch_id: int) -> Mapping[str, Filled]:
         """What the tables hold that have not failed."""
         known = {
             one.event_type: self.filled.get(one.event_type) or one.filled
-            for one in tables
+            for one in self.tables
             if one.event_type not in self.failed
         }
         return {name: replace(held, batch_id=batch_id) for name, held in known.items() if held}
-
-
-def _waits(group: str, event_types: Sequence[str]) -> HeadwaterError:
-    return GroupFailed(
-        f"{group} waits: an incompatible change of {', '.join(map(repr, event_types))}; see "
-        "`ingest schema show TYPE`, then accept the change, or pin or revert the type"
-    )
 
 
 def _states_file(lake: Lake, table: str) -> Path:

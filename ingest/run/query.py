@@ -198,7 +198,12 @@ class StreamQuery:
 
     def fill_tables(self, stopping: threading.Event) -> list[HeadwaterError]:
         """Fill the tables of types with all that has landed; what went wrong, by group."""
-        return self._groups.turn(stopping) if self._groups else []
+        if not self._groups:
+            return []
+        try:
+            return self._groups.turn(stopping)
+        except Exception as error:  # a full disk, for one
+            return [explained(error, self.stream.name, self._lake)]
 
     def _count_at_last(self) -> None:
         if self.error is None:

@@ -65,10 +65,10 @@ def ranges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
 
     @contextlib.contextmanager
     def noted(
-        self: TypeTables, group: str, tables: Sequence[TypeTable], after: int, up_to: int
+        self: TypeTables, tables: Sequence[TypeTable], after: int, up_to: int
     ) -> Iterator[Mapping[str, Staged]]:
         found.append((after, up_to))
-        with staged(self, group, tables, after, up_to) as events:
+        with staged(self, tables, after, up_to) as events:
             yield events
 
     monkeypatch.setattr(TypeTables, "staged", noted)
