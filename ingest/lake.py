@@ -55,4 +55,5 @@ class Lake:
     def is_table(self, path: str) -> bool:
         """Whether a folder holds a Delta table."""
         log = Path(path, "_delta_log")
-        return log.is_dir() and any(log.iterdir())
+        # A folder alone may be what a first write has left that was interrupted.
+        return any(log.glob("*.json")) or any(log.glob("*.parquet"))

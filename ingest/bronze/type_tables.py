@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from ingest.bronze.maintenance import compacted
 from ingest.declarations.stream import Stream
+from ingest.errors import TableChanged
+from ingest.events import registry
 from ingest.events.event_types import TypeTable
 from ingest.events.registration import Filled
 from ingest.events.views import PAYLOAD
@@ -29,16 +32,16 @@ from ingest.shapes.evolution import extends, has_variant
 from ingest.tables import delta, table_log
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql import types as T
+    from pyspark.sql import Column, DataFrame, SparkSession
 
-_NUMBER = "_type"
+# Of a type among those that are staged; Delta refuses such a name for a column.
+_NUMBER = "number of type"
 # Rows that are staged at once: a gigabyte or two.
 _MOST_ROWS = 4_000_000
 # So many bytes of events are written as one file, by this process and not by Spark, whose
 # commits take three times as long.
 _ONE_FILE = 32 << 20
-# Writes between two compactions of a table.
+# Commits between two compactions of a table.
 _COMPACT_EVERY = 32
 
 
@@ -52,14 +55,10 @@ class Staged:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a table holds: rows up to a batch, -1 for none; `writes` since this process began.
-
-    `is_simple`: others than Spark may write it.
-    """
+    """What a table holds: rows up to a batch, -1 for none. `is_simple`: delta-rs may write it."""
 
     batch_id: int = -1
     is_simple: bool = True
-    writes: int = 0
 
 
 class TypeTables:
@@ -71,6 +70,7 @@ class TypeTables:
         # A table that was filled from another bronze table is filled anew.
         self._application = table_log.table_id(self._bronze)
         self._states: dict[str, _State] = {}
+        self._schema = T.StructType()
         # Events that landed before types were told apart have a type, but no variation.
         unknown, untyped = (
             table_log.nulls(self._bronze, name) for name in ("_schema_id", "_event_type")
@@ -78,8 +78,10 @@ class TypeTables:
         self._has_older = unknown > untyped
 
     def newest_batch(self) -> int:
-        """The newest batch of bronze."""
-        return table_log.newest_batch(self._bronze)
+        """The newest batch of bronze, whose columns count from now on."""
+        newest = table_log.newest_batch(self._bronze)
+        self._schema = delta.table_schema(self._spark, self._bronze)
+        return newest
 
     def path(self, one: TypeTable) -> str:
         """Folder of a type's table."""
@@ -95,23 +97,24 @@ class TypeTables:
     def is_current(self, one: TypeTable) -> bool:
         """Whether a table is known to have the columns that its type has now."""
         is_there = self._state(one).batch_id >= 0
-        return is_there and one.filled is not None and one.filled.version == one.version
+        return is_there and one.filled is not None and one.filled.layout == self._layout(one)
 
     def settle(self, one: TypeTable, newest: int) -> Filled | None:
         """Give a table that is there its columns of now, where events to come will not.
 
-        Where a column's type has become another one, the table is made anew, of all that bronze
-        has of it. None where there is no table, or nothing to do.
+        Where it would show what it holds otherwise now, or in other types, it is made anew, of all
+        that bronze has of it. None where there is no table, or nothing to do.
         """
         held = self.held(one)
         if self._state(one).batch_id < 0 or self.is_current(one):
             return None
         there = delta.table_schema(self._spark, self.path(one))
         wanted = self._shown(one, self._events(-1, -1)).schema
-        if extends(wanted, there) and extends(there, wanted):
-            return _filled(one, held, wanted.names)
-        if extends(wanted, there) and held < newest:
-            return None
+        if not one.shows_otherwise and extends(wanted, there):
+            if extends(there, wanted):
+                return self._filled(one, held, wanted.names)
+            if held < newest:
+                return None
         return self._write(one, self._shown(one, self._events(-1, newest)), newest, is_anew=True)
 
     def ranges(self, tables: Sequence[TypeTable], up_to: int) -> Iterator[tuple[int, int]]:
@@ -128,11 +131,12 @@ class TypeTables:
         shutil.rmtree(folder, ignore_errors=True)
         rows = self._events(after, up_to)
         names = [one.event_type for one in tables]
-        numbers = F.create_map(*(F.lit(x) for pair in enumerate(names) for x in pair[::-1]))
         (
             rows.where(F.col("_event_type").isin(names))
-            .withColumn(_NUMBER, numbers[F.col("_event_type")])
-            .coalesce(2)
+            .where(F.col("_batch_id") > _by_type(tables, map(self.held, tables)))
+            .withColumn(_NUMBER, _by_type(tables, range(len(tables))))
+            # One task: a stream that lands keeps the other cores.
+            .coalesce(1)
             .write.partitionBy(_NUMBER)
             .parquet(str(folder))
         )
@@ -166,11 +170,13 @@ class TypeTables:
     def _state(self, one: TypeTable) -> _State:
         if one.name not in self._states:
             path = self.path(one)
-            self._states[one.name] = (
-                _State(table_log.last_version(path, self._application), table_log.is_simple(path))
-                if self._lake.is_table(path)
-                else _State()
-            )
+            if self._lake.is_table(path):
+                held = table_log.last_version(path, self._application)
+                if held < 0:
+                    self._check_owner(one)
+                self._states[one.name] = _State(held, table_log.is_simple(path))
+            else:
+                self._states[one.name] = _State()
         return self._states[one.name]
 
     def _events(self, after: int, up_to: int) -> DataFrame:
@@ -189,21 +195,42 @@ class TypeTables:
     ) -> Filled:
         path, by = self.path(one), self._application
         # Should the write fail, the table is asked again what became of it.
-        state = self._states.pop(one.name)
+        del self._states[one.name]
         if is_small and not has_variant(rows.schema):
             found = rows.toArrow()
             table_log.write_once(path, found, application=by, version=up_to, is_anew=is_anew)
         elif is_anew:
             delta.replace_once(rows, path, application=by, version=up_to)
-        else:
+        elif self._lake.is_table(path):
             delta.append_once(rows, path, application=by, version=up_to, grow=True)
+        else:
+            raise TableChanged(f"{path} was removed; the next turn makes it anew")
         failpoint("after_table")
-        state = _State(up_to, table_log.is_simple(path), state.writes + 1)
-        if state.writes % _COMPACT_EVERY == 0:
+        if table_log.version(path) % _COMPACT_EVERY == _COMPACT_EVERY - 1:
             compacted(self._spark, path)
-        self._states[one.name] = state
-        return _filled(one, up_to, rows.columns)
+        self._states[one.name] = _State(up_to, table_log.is_simple(path))
+        return self._filled(one, up_to, rows.columns)
+
+    def _check_owner(self, one: TypeTable) -> None:
+        """Raise TableChanged where another stream fills a table that is not filled by this one."""
+        name = f"{self._stream.events.schema}.{one.name}"
+        for other in registry.registered(self._lake):
+            if other.name == name and other.stream != self._stream.name:
+                raise TableChanged(
+                    f"{self.path(one)} is the table of {other.event_type!r} of {other.stream}; "
+                    f"give {self._stream.name} a source of its own"
+                )
+
+    def _layout(self, one: TypeTable) -> str:
+        return one.view.layout(self._schema)
+
+    def _filled(self, one: TypeTable, batch_id: int, columns: Sequence[str]) -> Filled:
+        names = ", ".join(map(quoted, columns))
+        return Filled(batch_id, one.version, names, self._layout(one))
 
 
-def _filled(one: TypeTable, batch_id: int, columns: Sequence[str]) -> Filled:
-    return Filled(batch_id, one.version, ", ".join(map(quoted, columns)))
+def _by_type(tables: Sequence[TypeTable], values: Iterable[int]) -> Column:
+    """The value of a row's type."""
+    pairs = zip(tables, values, strict=True)
+    literals = (F.lit(x) for one, value in pairs for x in (one.event_type, value))
+    return F.create_map(*literals)[F.col("_event_type")]

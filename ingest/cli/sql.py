@@ -11,6 +11,7 @@ from ingest import settings
 from ingest.cli import show
 from ingest.errors import HeadwaterError, QueryWrong
 from ingest.events import registry
+from ingest.events.registry import Registered
 from ingest.lake import Lake
 from ingest.session import session
 
@@ -61,10 +62,18 @@ def _register(spark: SparkSession, lake: Lake, query: str) -> None:
         if one := registry.view(lake, schema, name):
             _register_folder(spark, lake, *one.bronze_table.split("."))
             spark.sql(f"create database if not exists `{schema}`")
-            query = one.newest(lake.table(schema, name))
-            spark.sql(f"create or replace view `{schema}`.`{name}` as {query}")
+            _register_type(spark, one, one.newest(lake.table(schema, name)))
         elif lake.is_table(lake.table(schema, name)):
             _register_folder(spark, lake, schema, name)
+
+
+def _register_type(spark: SparkSession, one: Registered, query: str) -> None:
+    from pyspark.errors import AnalysisException
+
+    try:
+        spark.sql(f"create or replace view `{one.table_schema}`.`{one.table_name}` as {query}")
+    except AnalysisException as error:
+        raise QueryWrong(f"{one.name} cannot be shown: {str(error).splitlines()[0]}") from error
 
 
 def _named(query: str) -> set[tuple[str, str]]:

@@ -194,23 +194,34 @@ def _scalar(kinds: frozenset[str]) -> T.DataType:
     return _TYPES.get(said.pop(), T.StringType()) if len(said) == 1 else T.StringType()
 
 
+def only_adds(before: Shape, after: Shape) -> bool:
+    """Whether a type that gets fields shows the values of before as it did.
+
+    It does not where there were values that had no type, such as an empty array.
+    """
+    if before.values and type_of(before) is None and type_of(after) is not None:
+        return False
+    inner = [(one, after.fields.get(name, EMPTY)) for name, one in before.fields.items()]
+    if before.element:
+        inner.append((before.element, after.element or EMPTY))
+    return all(only_adds(*pair) for pair in inner)
+
+
 def _in_order_of(before: T.DataType, kind: T.DataType) -> T.DataType:
     """A type with the fields that were there before in their places, and new ones behind them.
 
     A table that gets fields has them in this order.
     """
     if isinstance(before, T.StructType) and isinstance(kind, T.StructType):
-        there = {field.name: field.dataType for field in before.fields}
-        mine = {field.name: field for field in kind.fields}
-        names = [name for name in there if name in mine]
-        return T.StructType(
-            [
-                T.StructField(name, _in_order_of(there[name], mine[name].dataType))
-                if name in there
-                else mine[name]
-                for name in dict.fromkeys([*names, *mine])
-            ]
-        )
+        mine = {field.name.lower(): field for field in kind.fields}
+        fields = {}
+        for field in before.fields:
+            if found := mine.pop(field.name.lower(), None):
+                # Of names that differ only in case, the one that was there.
+                is_same = found.name == field.name
+                inner = _in_order_of(field.dataType, found.dataType) if is_same else field.dataType
+                fields[field.name] = T.StructField(field.name, inner)
+        return T.StructType([*fields.values(), *mine.values()])
     if isinstance(before, T.ArrayType) and isinstance(kind, T.ArrayType):
         return T.ArrayType(_in_order_of(before.elementType, kind.elementType))
     if isinstance(before, T.MapType) and isinstance(kind, T.MapType):

@@ -32,7 +32,8 @@ class EventType:
     that landed, `seen` is all of them in one. `refused` are those that did not, each with the
     reason. `rescued` are paths where values of another JSON type than the kept one have landed.
     `undecided` is what has come of them since a person last decided. `versions` has what was kept
-    in each version. Bronze has no event of it before `first_batch_id`.
+    in each version; the newest that a person has decided on is `decided_in`. Bronze has no event
+    of it before `first_batch_id`.
     """
 
     name: str
@@ -48,6 +49,7 @@ class EventType:
     columns: T.StructType = field(default_factory=T.StructType)
     is_pinned: bool = False
     versions: Mapping[int, Shape] = field(default_factory=dict)
+    decided_in: int = 0
     last_grown: datetime | None = None
 
     @property
@@ -115,6 +117,7 @@ class EventType:
             undecided=frozenset(),
             refused=self.refused if change is Change.REVERTED else {},
             is_pinned=change is Change.PINNED,
+            decided_in=self.version + 1,
         )
 
 

@@ -6,8 +6,10 @@ asks for most, one row a type as it is now, is in `ops.event_types`, which follo
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +19,7 @@ from pyspark.sql import types as T
 
 from ingest.declarations.stream import OnConflict, PerType, Stream
 from ingest.events import registry
-from ingest.events.columns import added, columns_of, kept_with
+from ingest.events.columns import ATTRIBUTE, added, columns_of, kept_with, only_adds
 from ingest.events.event_type import Change, EventType, all_variations
 from ingest.events.groups import placed
 from ingest.events.names import table_name
@@ -26,7 +28,8 @@ from ingest.events.registry import Registered
 from ingest.events.variations import MOST_TYPES, Known, canonical, variation, with_maps
 from ingest.events.views import TypeView
 from ingest.lake import Lake
-from ingest.shapes.shape import Shape, parse_shape, written_shape
+from ingest.shapes.conversion import quoted
+from ingest.shapes.shape import EMPTY, Shape, parse_shape, written_shape
 from ingest.tables import columns, schema_log, table_log
 from ingest.tables.schema_log import Entry
 
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_ALL_BATCHES = 2**63 - 1
+# Held while types that are new to a stream get their names, and are registered.
+_naming = threading.Lock()
 # Characters of a payload that are kept as a variation's prototype.
 MOST_OF_A_PROTOTYPE = 16_384
 
@@ -53,7 +59,8 @@ class TypeTable:
     """A type that has a table of its own: where it is, what it shows, and how far it is filled.
 
     `view` shows a type's events in bronze, which has none of them before `first_batch_id`;
-    `filled` is what the table is known to hold.
+    `filled` is what the table is known to hold. `shows_otherwise` what it holds already: more has
+    changed than that columns have come.
     """
 
     event_type: str
@@ -63,6 +70,7 @@ class TypeTable:
     first_batch_id: int
     filled: Filled | None
     is_undecided: bool
+    shows_otherwise: bool
 
 
 class EventTypes:
@@ -76,6 +84,8 @@ class EventTypes:
         self._path = schema_log.ensured(spark, lake)
         self._lake, self._registration = lake, Registration(lake, stream)
         self._newest, self._is_loaded = -1, False
+        self._lock = threading.Lock()
+        self._known_up_to = _ALL_BATCHES
         if stream.events.are_split:
             registry.ensured(spark, lake)
 
@@ -108,34 +118,43 @@ class EventTypes:
             return
         if self._is_loaded and self._newest <= batch_id:
             return
-        self._types, self._known, self._beside = {}, None, beside
         there = registry.registered(self._lake)
         newest: dict[str, str] = {}
+        types: dict[str, EventType] = {}
         for row in schema_log.entries(self._path, self._stream.name, batch_id):
             if row["event_type"] is not None:
-                self._types[row["event_type"]] = self._replayed(row, there)
+                types[row["event_type"]] = self._replayed(row, types, there)
                 self._newest = row["_batch_id"]
                 newest[row["event_type"]] = row["schema"] or newest.get(row["event_type"], "")
         for name, schema in newest.items():
             columns_there = T.StructType.fromJson(json.loads(schema))
-            self._types[name] = replace(self._types[name], columns=columns_there)
+            types[name] = replace(types[name], columns=columns_there)
+        with self._lock:
+            self._types, self._known, self._beside = types, None, beside
+            self._known_up_to = batch_id
         self._is_loaded = True
         self._registration.load()
         self._registration.count(self._types, self._beside, is_last=True)
 
     def count(self, *, is_last: bool = False) -> None:
-        """Count what has landed since, and write it now and then, or at last."""
+        """After a batch: count what has landed since, and write it now and then, or at last."""
+        self._known_up_to = _ALL_BATCHES
         if self._stream.events.are_split:
             self._registration.count(self._types, self._beside, is_last=is_last)
 
-    def tables(self) -> Mapping[str, Sequence[TypeTable]]:
-        """The types that have a table of their own, by group."""
+    def tables(self) -> tuple[int, Mapping[str, Sequence[TypeTable]]]:
+        """The types that have a table of their own, by group, and up to which batch they are all.
+
+        A batch that runs again begins with what was known then, while bronze may have more.
+        """
         events = self._stream.events
-        types = dict(self._types)
+        with self._lock:
+            types, known_up_to = dict(self._types), self._known_up_to
         groups: dict[str, list[TypeTable]] = {}
         for name, group in placed(types, events).items():
             declared, one = events.group_of(name), types[name]
             if declared.per_type is PerType.TABLES and one.landed:
+                filled = self._registration.filled(name)
                 is_failed = declared.on_conflict is OnConflict.FAIL_GROUP and one.undecided
                 table = TypeTable(
                     event_type=name,
@@ -143,11 +162,12 @@ class EventTypes:
                     version=one.version,
                     view=view_of(one, self._stream),
                     first_batch_id=one.first_batch_id,
-                    filled=self._registration.filled(name),
+                    filled=filled,
                     is_undecided=bool(is_failed),
+                    shows_otherwise=filled is None or _shows_otherwise(one, filled),
                 )
                 groups.setdefault(group, []).append(table)
-        return groups
+        return known_up_to, groups
 
     def have_filled(self, filled: Mapping[str, Filled]) -> None:
         """Tell readers what tables of types hold now."""
@@ -164,13 +184,24 @@ class EventTypes:
         by_type: dict[str, list[Found]] = {}
         for one in sorted(found, key=lambda one: (one.event_type, written_shape(one.shape))):
             by_type.setdefault(one.event_type, []).append(one)
+        # Until a type is registered, another stream of the source might take its table's name.
+        with _naming if set(by_type) - set(self._types) else contextlib.nullcontext():
+            self._learn(by_type, beside, batch_id, now)
+
+    def _learn(
+        self,
+        by_type: Mapping[str, Sequence[Found]],
+        beside: T.StructType,
+        batch_id: int,
+        now: datetime,
+    ) -> None:
         there = registry.registered(self._lake) if set(by_type) - set(self._types) else []
         rows = []
         for name, events in by_type.items():
             if name not in self._types and len(self._types) >= MOST_TYPES:
                 self._warn_of_too_many(name)
                 continue
-            before = self._types.get(name) or self._new(name, there, batch_id)
+            before = self._types.get(name) or self._new(name, self._types, there, batch_id)
             rows += self._learnt(before, events, now)
         if beside != self._beside or rows:
             self._beside = beside
@@ -269,9 +300,14 @@ class EventTypes:
             name,
         )
 
-    def _replayed(self, row: Mapping[str, Any], there: Sequence[Registered]) -> EventType:
+    def _replayed(
+        self,
+        row: Mapping[str, Any],
+        types: Mapping[str, EventType],
+        there: Sequence[Registered],
+    ) -> EventType:
         name, at = row["event_type"], row["recorded_at"]
-        one = self._types.get(name) or self._new(name, there, row["_batch_id"])
+        one = types.get(name) or self._new(name, types, there, row["_batch_id"])
         change, shape = Change(row["change"]), parse_shape(row["shape"])
         if row["variation"] is not None:
             if change is Change.REFUSED:
@@ -283,9 +319,15 @@ class EventTypes:
         # Reading columns takes long, and only the newest count.
         return replace(one.in_version(row["version"], shape, T.StructType()), last_grown=at)
 
-    def _new(self, name: str, there: Sequence[Registered], batch_id: int) -> EventType:
+    def _new(
+        self,
+        name: str,
+        types: Mapping[str, EventType],
+        there: Sequence[Registered],
+        batch_id: int,
+    ) -> EventType:
         """A type that has never been seen here; `there` are all types that have a table."""
-        taken = {one.table_name for one in self._types.values()}
+        taken = {one.table_name for one in types.values()}
         for one in there:
             if (one.stream, one.event_type) == (self._stream.name, name):
                 return EventType(name, one.table_name, batch_id)
@@ -316,6 +358,19 @@ class EventTypes:
         )
         self._known = None
         self._registration.write(self._types, self._beside)
+
+
+def _shows_otherwise(one: EventType, filled: Filled) -> bool:
+    """Whether what a table holds would be shown otherwise now, columns that came left aside."""
+    was = one.versions.get(filled.version)
+    if was is None or filled.version < one.decided_in:
+        return True
+    there = filled.columns.split(", ")
+    came = [field for field in one.columns.fields if quoted(field.name) not in there]
+    had_values = (was.fields.get(field.metadata[ATTRIBUTE], EMPTY).values for field in came)
+    return any(had_values) or not all(
+        only_adds(before, one.kept.fields.get(name, EMPTY)) for name, before in was.fields.items()
+    )
 
 
 def rule_of(event_type: str) -> str:

@@ -28,12 +28,13 @@ _WRITE_EVERY = 10.0
 class Filled:
     """What a type's own table holds: all events up to a batch, in the columns of a version.
 
-    `columns` is the list of them in SQL.
+    `columns` is the list of them in SQL, `layout` the fingerprint of the view that they show.
     """
 
     batch_id: int
     version: int
     columns: str
+    layout: str
 
 
 class Registration:
@@ -51,9 +52,11 @@ class Registration:
         there = self._there()
         self._counts = Counts.of_rows(there)
         self._filled = {
-            name: Filled(one.filled_batch_id, one.filled_version, one.table_columns)
+            name: Filled(
+                one.filled_batch_id, one.filled_version, one.table_columns, one.filled_layout
+            )
             for name, one in there.items()
-            if one.table_columns
+            if one.table_columns and one.filled_layout
         }
 
     def count(self, types: Mapping[str, EventType], beside: T.StructType, *, is_last: bool) -> None:
@@ -74,12 +77,13 @@ class Registration:
 
     def write(self, types: Mapping[str, EventType], beside: T.StructType) -> None:
         """Write the rows, where they are others; `beside` are the columns of bronze."""
+        types = dict(types)
         with self._lock:
             there = self._there()
             groups = placed(types, self._stream.events)
             rows = {
                 key: self._row(one, groups[key], beside, there.get(key))
-                for key, one in dict(types).items()
+                for key, one in types.items()
             }
             if rows != there:
                 registry.replace_types(self._lake, self._stream.name, list(rows.values()))
@@ -93,14 +97,15 @@ class Registration:
         self, one: EventType, group: str, beside: T.StructType, there: Registered | None
     ) -> Registered:
         events, table = self._stream.events, f"bronze.{self._stream.table}"
-        query, seen = view_of(one, self._stream).query(table, beside), self._counts.of(one.name)
+        view, seen = view_of(one, self._stream), self._counts.of(one.name)
+        query = view.query(table, beside)
         declared = events.group_of(one.name)
         has_table = declared.per_type is PerType.TABLES
         filled = self._filled.get(one.name) if has_table else None
         table_columns = filled.columns if filled else None
         is_failed = declared.on_conflict is OnConflict.FAIL_GROUP
         rescued = {path: kept_type(one.kept, path) for path in sorted(one.rescued)}
-        columns_held = (table_columns, filled.version) if filled else (query, 0)
+        shown = (table_columns, filled.layout) if filled else (query, "")
         return Registered(
             stream=self._stream.name,
             event_type=one.name,
@@ -122,19 +127,21 @@ class Registration:
             last_seen=max((counts.last_seen for counts in seen.values()), default=None),
             counted_batch_id=self._counts.batch_id,
             last_grown=one.last_grown,
-            changed_at=there.changed_at
-            if there and columns_held == _columns_held(there)
-            else datetime.now(UTC),
+            changed_at=there.changed_at if there and shown == _shown(there) else datetime.now(UTC),
             query=query,
             table_columns=table_columns,
             filled_batch_id=filled.batch_id if filled else -1,
             filled_version=filled.version if filled else 0,
+            layout=view.layout(beside),
+            filled_layout=filled.layout if filled else None,
         )
 
 
-def _columns_held(one: Registered) -> tuple[str, int]:
-    """What a reader's catalog has of a type: its table's columns and version, or its view."""
-    return (one.table_columns, one.filled_version) if one.table_columns else (one.query, 0)
+def _shown(one: Registered) -> tuple[str | None, str | None]:
+    """What a reader's catalog has of a type: its table's columns and their layout, or its view."""
+    if one.table_columns:
+        return (one.table_columns, one.filled_layout)
+    return (one.query, "")
 
 
 def view_of(one: EventType, stream: Stream) -> TypeView:

@@ -21,32 +21,33 @@ from ingest.tables import delta, table_log
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_VARIATION = "struct<variation:string,events:bigint,first_seen:timestamp,last_seen:timestamp>"
 _COLUMNS = (
-    "stream string comment 'Stream that the type came in.', "
-    "event_type string, "
-    "table_schema string comment 'Schema of its table.', "
-    "table_name string comment 'Name of its table.', "
-    "bronze_table string comment 'Table of bronze that holds its events.', "
-    "per_type string comment 'What stands for it: views or tables.', "
-    "event_group string comment 'Types that share a fate with it.', "
-    "version bigint comment 'Version of its columns.', "
-    "schema string comment 'Its columns, as Spark writes them in JSON.', "
-    "rescued array<struct<path:array<string>,kept:string>> "
-    "comment 'Places where values of another JSON type than the kept one have landed.', "
-    "pending string comment 'What does not go with the columns, and waits for a person.', "
-    "is_pinned boolean comment 'Whether its columns stay as they are.', "
-    "variations array<struct<variation:string,events:bigint,first_seen:timestamp,"
-    "last_seen:timestamp>> comment 'What has landed of each: `_schema_id` in bronze.', "
-    "events bigint comment 'How many of its events have landed.', "
-    "first_seen timestamp comment 'When its first event landed.', "
-    "last_seen timestamp comment 'When its newest event landed.', "
-    "counted_batch_id bigint comment 'Newest batch of bronze that these counts hold.', "
-    "last_grown timestamp comment 'When its newest variation or version came.', "
-    "changed_at timestamp comment 'When its view, or its table, last had other columns.', "
-    "query string comment 'The view of it.', "
-    "table_columns string comment 'Columns of its own table; null where it has none.', "
-    "filled_batch_id bigint comment 'Newest batch of bronze that its own table holds.', "
-    "filled_version bigint comment 'Version of its columns in its own table.'"
+    "stream string comment 'Stream that the type came in.'",
+    "event_type string",
+    "table_schema string comment 'Schema of its table.'",
+    "table_name string comment 'Name of its table.'",
+    "bronze_table string comment 'Table of bronze that holds its events.'",
+    "per_type string comment 'What stands for it: views or tables.'",
+    "event_group string comment 'Types that share a fate with it.'",
+    "version bigint comment 'Version of its columns.'",
+    "schema string comment 'Its columns, as Spark writes them in JSON.'",
+    "rescued array<struct<path:array<string>,kept:string>> comment 'Values of another JSON type.'",
+    "pending string comment 'What does not go with the columns, and waits for a person.'",
+    "is_pinned boolean comment 'Whether its columns stay as they are.'",
+    f"variations array<{_VARIATION}> comment 'What has landed of each: _schema_id in bronze.'",
+    "events bigint comment 'How many of its events have landed.'",
+    "first_seen timestamp comment 'When its first event landed.'",
+    "last_seen timestamp comment 'When its newest event landed.'",
+    "counted_batch_id bigint comment 'Newest batch of bronze that these counts hold.'",
+    "last_grown timestamp comment 'When its newest variation or version came.'",
+    "changed_at timestamp comment 'When its view, or its table, last had other columns.'",
+    "query string comment 'The view of it.'",
+    "table_columns string comment 'Columns of its own table; null where it has none.'",
+    "filled_batch_id bigint comment 'Newest batch of bronze that its own table holds.'",
+    "filled_version bigint comment 'Version of its columns in its own table.'",
+    "layout string comment 'Fingerprint of all that its view selects.'",
+    "filled_layout string comment 'The same, of what its own table has.'",
 )
 
 
@@ -77,6 +78,8 @@ class Registered:
     table_columns: str | None
     filled_batch_id: int
     filled_version: int
+    layout: str
+    filled_layout: str | None
 
     @property
     def name(self) -> str:
@@ -93,7 +96,7 @@ class Registered:
         if not self.has_table:
             return self.query
         fresh = f"select * except ({PAYLOAD})\nfrom ({self.query})"
-        if self.table_columns is None or self.filled_version != self.version:
+        if self.table_columns is None or self.filled_layout != self.layout:
             return fresh
         held, lacking = (
             f"select {self.table_columns}\nfrom {source}\nwhere {which} {self.filled_batch_id}"
@@ -111,31 +114,35 @@ _NAMES = [one.name for one in fields(Registered)]
 def ensured(spark: SparkSession, lake: Lake) -> str:
     """The table's folder; the table is made where there is none, and listed for dbt.
 
-    One that an older version made is made anew: all that is in it follows from others.
+    One that an older version made gets the columns that it lacks.
     """
     path = lake.ops("event_types")
     if not lake.is_table(path):
-        delta.ensure_table(spark, path, _COLUMNS)
-    elif table_log.column_names(path) != _NAMES:
-        spark.sql(f"create or replace table delta.`{path}` ({_COLUMNS}) using delta")
+        delta.ensure_table(spark, path, ", ".join(_COLUMNS))
+    elif lacking := set(_NAMES) - set(table_log.column_names(path)):
+        added = [column for column in _COLUMNS if column.split(" ")[0] in lacking]
+        spark.sql(f"alter table delta.`{path}` add columns ({', '.join(added)})")
     delta.register(spark, lake, [("ops.event_types", "", "ops")])
     return path
 
 
 def registered(lake: Lake) -> list[Registered]:
-    """All types, by stream and name; none where an older version wrote them."""
+    """All types, by stream and name."""
     path = lake.ops("event_types")
-    if not lake.is_table(path) or table_log.column_names(path) != _NAMES:
+    if not lake.is_table(path):
         return []
-    found = [Registered(**row) for row in table_log.rows(path, _NAMES).to_pylist()]
+    lacking = dict.fromkeys(_NAMES)
+    found = [Registered(**{**lacking, **row}) for row in table_log.rows(path).to_pylist()]
     return sorted(found, key=lambda one: (one.stream, one.event_type))
 
 
 def replace_types(lake: Lake, stream: str, rows: Sequence[Registered]) -> None:
     """Put the types of one stream in the place of those that were there."""
     literal = stream.replace("'", "''")
-    values = [tuple(getattr(one, name) for name in _NAMES) for one in rows]
-    table_log.replace_rows(lake.ops("event_types"), values, f"stream = '{literal}'")
+    path = lake.ops("event_types")
+    names = table_log.column_names(path)
+    values = [tuple(getattr(one, name) for name in names) for one in rows]
+    table_log.replace_rows(path, values, f"stream = '{literal}'")
 
 
 def view(lake: Lake, schema: str, name: str) -> Registered | None:

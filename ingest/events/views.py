@@ -8,6 +8,7 @@ are pinned, a value is looked at before it is cast.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -42,6 +43,14 @@ class TypeView:
     payload: tuple[str, ...]
     rescued: Mapping[tuple[str, ...], str]
     is_pinned: bool = False
+
+    def layout(self, table: T.StructType) -> str:
+        """A fingerprint of all that `query` selects from a relation of the columns `table`."""
+        beside = sorted(
+            f"{field.name} {field.dataType.simpleString()}" for field in record_schema(table).fields
+        )
+        said = repr((self.columns.json(), self.rescued, self.is_pinned, beside))
+        return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def query(self, source: str, table: T.StructType) -> str:
         """A SELECT of the type's events from `source`, a relation of the columns `table`.

@@ -12,7 +12,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -72,7 +72,9 @@ class GroupQueries:
 
     def start(self) -> None:
         """Fill tables at each interval from now on."""
-        self._manager = threading.Thread(target=self._manage, name=f"{self._stream.name} groups")
+        # Should this process end on an error, nothing writes on without the stream's lock.
+        name = f"{self._stream.name} groups"
+        self._manager = threading.Thread(target=self._manage, name=name, daemon=True)
         self._manager.start()
 
     def stop(self) -> None:
@@ -85,17 +87,21 @@ class GroupQueries:
         """Fill the tables of all groups with what bronze has now; what went wrong, by group."""
         # Types are written down before bronze has them, so these are all that it has so far.
         newest = self._tables.newest_batch()
+        known_up_to, groups = self._types.tables()
+        newest = min(newest, known_up_to)
         turns = [
             _Turn(name, self._stream.name, tables, partial(explained, lake=self._lake))
-            for name, tables in self._types.tables().items()
+            for name, tables in groups.items()
         ]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             at_work = [turn for turn in turns if not turn.undecided]
             self._fill(at_work, newest, stopping, pool)
-        if not stopping.is_set():
-            self._types.have_filled(
-                {name: one for turn in at_work for name, one in turn.filled_up_to(newest).items()}
-            )
+        if stopping.is_set():
+            # What was written counts; the others may lack events.
+            self._types.have_filled({k: v for turn in at_work for k, v in turn.filled.items()})
+        else:
+            whole = [turn.filled_up_to(newest) for turn in at_work]
+            self._types.have_filled({k: v for filled in whole for k, v in filled.items()})
             self._tell(turns, newest)
         return [turn.error for turn in turns if turn.error]
 
@@ -123,10 +129,12 @@ class GroupQueries:
             for one in turn.tables:
                 turn.attempt(one, partial(self._tables.settle, one, newest), stopping)
 
+        behind: set[str] = set()
+
         def write(turn: _Turn, events: Mapping[str, Staged], up_to: int) -> None:
             for one in turn.tables:
                 found = events.get(one.event_type)
-                if self._tables.held(one) < up_to and (found or self._lacks_columns(one, turn)):
+                if found or (one.event_type in behind and self._lacks_columns(one, turn)):
                     turn.attempt(one, partial(self._tables.append, one, found, up_to), stopping)
 
         list(pool.map(settle, turns))
@@ -134,8 +142,9 @@ class GroupQueries:
         for after, up_to in self._tables.ranges(whole, newest):
             if stopping.is_set():
                 break
-            behind = [one for one in whole if self._tables.held(one) < up_to]
-            with self._tables.staged(behind, after, up_to) as events:
+            to_stage = [one for one in whole if self._tables.held(one) < up_to]
+            behind = {one.event_type for one in to_stage}
+            with self._tables.staged(to_stage, after, up_to) as events:
                 list(pool.map(partial(write, events=events, up_to=up_to), turns))
 
     def _lacks_columns(self, one: TypeTable, turn: _Turn) -> bool:
@@ -156,7 +165,7 @@ class GroupQueries:
                 types=len(turn.tables),
                 state=_WAITING if turn.undecided else _FAILED if error else _FILLED,
                 reason=str(error) if error else None,
-                filled_batch_id=min(map(self._tables.held, turn.tables)) if error else newest,
+                filled_batch_id=min(turn.known_batches()) if error else newest,
                 seconds=round(turn.seconds, 1),
                 at=datetime.now(UTC).isoformat(timespec="seconds"),
             )
@@ -218,6 +227,12 @@ class _Turn:
         except Exception as error:  # whatever it is, it concerns this table
             self.failed[one.event_type] = self.explained(error, one.event_type)
         self.seconds += time.monotonic() - began
+
+    def known_batches(self) -> Iterator[int]:
+        """Up to which batch each table is known to be filled."""
+        for one in self.tables:
+            known = self.filled.get(one.event_type) or one.filled
+            yield known.batch_id if known else -1
 
     def filled_up_to(self, batch_id: int) -> Mapping[str, Filled]:
         """What the tables hold that have not failed."""

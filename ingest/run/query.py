@@ -165,9 +165,9 @@ class StreamQuery:
             self._running = writer.trigger(availableNow=True).start()
         else:
             self._running = writer.trigger(processingTime="200 milliseconds").start()
-            if self._groups:
-                self._groups.start()
         self._save(state="running", error=None)
+        if trigger is Trigger.CONTINUOUS and self._groups:
+            self._groups.start()
 
     @property
     def _query(self) -> StreamingQuery:
@@ -188,13 +188,17 @@ class StreamQuery:
             self._query.awaitTermination()
         except PySparkException as error:
             self.error = self.error or explained(error, self.stream.name, self._lake)
-        if self._groups:
-            self._groups.stop()
+        self.leave_tables()
         self._count_at_last()
         self._save(
             state="failed" if self.error else "stopped",
             error=str(self.error) if self.error else None,
         )
+
+    def leave_tables(self) -> None:
+        """Stop filling tables of types: nothing is written without the stream's lock."""
+        if self._groups:
+            self._groups.stop()
 
     def fill_tables(self, stopping: threading.Event) -> list[HeadwaterError]:
         """Fill the tables of types with all that has landed; what went wrong, by group."""

@@ -63,21 +63,36 @@ def stream(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
         progress = ProgressLog(spark, lake)
         queries, errors = _started(spark, lake, streams, progress, Trigger.CONTINUOUS)
         log.info("%d streams are running; Ctrl-C stops them", len(queries))
-        written = time.monotonic()
-        while not stopping.wait(_LOOK_EVERY) and any(query.is_active for query in queries):
+        try:
+            _watch(queries, stopping, progress, lake, errors)
+        finally:
             for query in queries:
-                if query.is_active:
-                    _guarded(query, lake, errors)
-                elif query.error:
-                    query.wait()
-            if time.monotonic() - written > _WRITE_EVERY:
-                progress.write()
-                written = time.monotonic()
-        for query in queries:
-            query.stop()
-            query.clean_source()
+                query.leave_tables()
         progress.write()
         return errors + [query.error for query in queries if query.error]
+
+
+def _watch(
+    queries: Sequence[StreamQuery],
+    stopping: threading.Event,
+    progress: ProgressLog,
+    lake: Lake,
+    errors: list[HeadwaterError],
+) -> None:
+    """Look after streams until asked to stop, or until none is left."""
+    written = time.monotonic()
+    while not stopping.wait(_LOOK_EVERY) and any(query.is_active for query in queries):
+        for query in queries:
+            if query.is_active:
+                _guarded(query, lake, errors)
+            elif query.error:
+                query.wait()
+        if time.monotonic() - written > _WRITE_EVERY:
+            progress.write()
+            written = time.monotonic()
+    for query in queries:
+        query.stop()
+        query.clean_source()
 
 
 def _guarded(query: StreamQuery, lake: Lake, errors: list[HeadwaterError]) -> None:

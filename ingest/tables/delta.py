@@ -6,7 +6,6 @@ import functools
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T
@@ -64,8 +63,7 @@ def replace_once(rows: DataFrame, path: str, *, application: str, version: int) 
     in the way: the same version may have other columns.
     """
     writer = rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
-    is_table = Path(path, "_delta_log").is_dir()
-    if not is_table or table_log.last_version(path, application) < version:
+    if not table_log.is_table(path) or table_log.last_version(path, application) < version:
         writer = writer.option("txnAppId", application).option("txnVersion", version)
     writer.save(path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
@@ -54,15 +55,19 @@ def nulls(path: str, column: str) -> int:
 
 def batch_ranges(path: str, after: int, up_to: int, most_rows: int) -> Iterator[tuple[int, int]]:
     """Ranges (after, up to] of `_batch_id` that hold about `most_rows` of a bronze table each."""
-    low = high = after
-    rows = 0
-    for file in sorted(_files(path).to_pylist(), key=lambda one: int(one["max._batch_id"])):
-        newest = min(file["max._batch_id"], up_to)
-        if newest > high and rows >= most_rows:
-            yield low, high
-            low, rows = high, 0
-        if newest > low:
-            high, rows = newest, rows + file["num_records"]
+    # Of a file that was compacted, each of its batches is taken to have as many rows.
+    rows: Counter[int] = Counter()
+    for file in _files(path).to_pylist():
+        first, last = file["min._batch_id"], file["max._batch_id"]
+        for batch in range(max(first, after + 1), min(last, up_to) + 1):
+            rows[batch] += -(-file["num_records"] // (last - first + 1))
+    low = after
+    held = 0
+    for batch, count in sorted(rows.items()):
+        if held and held + count > most_rows:
+            yield low, batch - 1
+            low, held = batch - 1, 0
+        held += count
     if up_to > low:
         yield low, up_to
 
@@ -168,20 +173,30 @@ def append_rows(
     )
 
 
+def is_table(path: str) -> bool:
+    """Whether a folder holds a table."""
+    return bool(DeltaTable.is_deltatable(path))
+
+
 def is_simple(path: str) -> bool:
     """Whether a table needs no feature that came after Delta's first protocol of writers."""
     return DeltaTable(path).protocol().min_writer_version <= _FIRST_PROTOCOL
 
 
+def version(path: str) -> int:
+    """How many commits a table has had, less one."""
+    return int(DeltaTable(path).version())
+
+
 def write_once(path: str, rows: pa.Table, *, application: str, version: int, is_anew: bool) -> None:
     """Append rows to a table that gets their columns, or put them in the place of all it has.
 
-    Makes the table where there is none. The caller is its only writer, and asks beforehand
-    whether `application` has written `version`.
+    `is_anew` makes the table where there is none. The caller is its only writer, and asks
+    beforehand whether `application` has written `version`.
     """
     transaction = Transaction(application, version)
     write_deltalake(
-        path,
+        path if is_anew else DeltaTable(path),
         rows,
         mode="overwrite" if is_anew else "append",
         schema_mode="overwrite" if is_anew else "merge",

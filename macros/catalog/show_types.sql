@@ -18,7 +18,7 @@
         {%- for type in some -%}
             {%- set reason = none if all_can else why_not_shown([type]) -%}
             {%- if reason is none -%}
-                {%- do run_query('create or replace view ' ~ type.name ~ ' as ' ~ type.query) -%}
+                {%- do run_query('create or replace view ' ~ type.name ~ ' with schema evolution as ' ~ type.query) -%}
             {%- elif 'UNRESOLVED_COLUMN' in reason -%}
                 {%- do log(stream ~ ': its types have new columns, which land next', info=true) -%}
                 {{- return(false) -}}

@@ -10,7 +10,8 @@
             {%- set query -%}
                 select to_json(collect_list(struct(
                     stream, event_type, table_schema, table_name,
-                    if(table_columns is null, null, filled_batch_id) as filled_batch_id
+                    if(table_columns is null, null, filled_batch_id) as filled_batch_id,
+                    if(table_columns is null, null, pending) as pending
                 )))
                 from {{ types }}
             {%- endset -%}

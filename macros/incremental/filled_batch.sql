@@ -8,11 +8,16 @@
         | selectattr('identifier', 'equalto', relation.identifier)
         | selectattr('config.meta.ingest') | list -%}
     {%- set batches = [] -%}
-    {%- for stream in streams if has_type_tables(stream) -%}
+    {%- for stream in streams -%}
         {%- set types = known_types(stream.source_name ~ '.' ~ stream.name) -%}
         {%- for name, type in types.items()
             if event_type in (none, name) and 'filled_batch_id' in type -%}
             {%- do batches.append(type.filled_batch_id) -%}
+            {%- if 'pending' in type and event_type is none -%}
+                {%- do log(model.name ~ ': reads ' ~ relation ~ ' no further than batch '
+                    ~ type.filled_batch_id ~ ', because ' ~ name | tojson ~ ' waits for a decision; '
+                    ~ 'give unread() the event_type that the model reads', info=true) -%}
+            {%- endif -%}
         {%- endfor -%}
     {%- endfor -%}
     {{- return(batches | min if batches else none) -}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -164,6 +165,38 @@ def test_a_group_waits_for_a_decision_and_no_other_does(workshop: Workshop) -> N
     workshop.land("grouped")
     assert workshop.fill("grouped") == []
     assert_is_its_view(workshop, "grouped", "pay.a")
+
+
+def test_rows_that_are_written_show_what_is_learnt_about_them_later(workshop: Workshop) -> None:
+    """Columns are not the whole of it: a decision, or a second value, tells what values meant."""
+    workshop.stream("mended", COLUMNS, **DECLARED)
+    # What a first write leaves that was killed.
+    Path(workshop.lake.table("bronze_test", "m"), "_delta_log", "_staged_commits").mkdir(
+        parents=True
+    )
+    beside = {"_type": "doc", "actor": {"n": 1}}
+    first = {"a": "text", "l": [], "s": {"x": 1}}
+    records = events("m", [first]) + events("o", [{"a": 1}], 1)
+    workshop.drop("mended", "1.jsonl", [one | beside for one in records])
+    workshop.land("mended")
+    assert workshop.fill("mended") == []
+    assert_is_its_view(workshop, "mended", "m", "o")
+    assert [row._type for row in written(workshop, "mended", "m").collect()] == ["doc"]
+
+    second = {"a": 5, "l": [1], "s": {"X": 2}}
+    beside = {"_type": "doc", "actor": {"n": 1, "v": 2}}
+    workshop.drop("mended", "2.jsonl", [one | beside for one in events("m", [second], 2)])
+    workshop.land("mended")
+    assert workshop.fill("mended") == []
+    assert_is_its_view(workshop, "mended", "m", "o")
+
+    request = Request.made("test.mended", "m", Change.ACCEPTED, None)
+    requests.leave(workshop.lake, request)
+    workshop.land("mended")
+    assert workshop.fill("mended") == []
+    assert_is_its_view(workshop, "mended", "m", "o")
+    rows = written(workshop, "mended", "m").orderBy("id").collect()
+    assert [(row.a, row.l, row._rescued) for row in rows] == [("text", [], None), ("5", [1], None)]
 
 
 @pytest.mark.parametrize("step", ["after_staging", "after_table"])

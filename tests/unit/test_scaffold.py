@@ -53,6 +53,8 @@ def registered(name: str, /, **columns: T.DataType) -> Registered:
         table_columns=None,
         filled_batch_id=-1,
         filled_version=0,
+        layout="",
+        filled_layout=None,
     )
 
 
