@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from collections.abc import Set as AbstractSet
 
@@ -17,5 +18,11 @@ def table_name(event_type: str, taken: AbstractSet[str]) -> str:
     name = re.sub(r"[^a-z0-9]+", "_", event_type.lower()).strip("_")
     if name and not name[0].isdecimal() and name not in _RESERVED | taken and len(name) <= _LONGEST:
         return name
-    digest = hashlib.blake2b(event_type.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{name[:_LONGEST]}_{digest}" if name else f"type_{digest}"
+    start, written = name[:_LONGEST] or "type", event_type.encode("utf-8", "surrogatepass")
+    # With a salt where it is taken still: a third stream of the source may bring the type, too.
+    digests = (
+        hashlib.blake2b(written, digest_size=4, salt=again.to_bytes(4, "big")).hexdigest()
+        for again in itertools.count()
+    )
+    names = (f"{start}_{digest}" for digest in digests)
+    return next(one for one in names if one not in taken)

@@ -46,7 +46,7 @@ def texts(rows: DataFrame) -> list[str]:
 def assert_is_its_view(workshop: Workshop, stream: str, *event_types: str) -> None:
     """A type's table has the columns and rows of its view."""
     for event_type in event_types:
-        shown = texts(workshop.type_table(event_type))
+        shown = texts(workshop.type_table(event_type, stream))
         assert texts(written(workshop, stream, event_type)) == shown
         assert shown[-1].startswith("{")
 

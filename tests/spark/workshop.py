@@ -120,9 +120,10 @@ class Workshop:
         """Chosen columns of bronze, in one order."""
         return sorted(self.table(name).selectExpr(*columns).collect(), key=str)
 
-    def type_table(self, event_type: str) -> DataFrame:
-        """The table of a type of event."""
-        found = {one.event_type: one for one in registered(self.lake)}[event_type]
+    def type_table(self, event_type: str, stream: str | None = None) -> DataFrame:
+        """The view of a type of event: of a stream, else of the last one that brings it."""
+        types = [one for one in registered(self.lake) if one.event_type == event_type]
+        *_, found = (one for one in types if stream is None or one.stream == f"test.{stream}")
         bronze = found.bronze_table.removeprefix("bronze.")
         self.spark.read.format("delta").load(self.lake.bronze(bronze)).createOrReplaceTempView("b")
         return self.spark.sql(found.query.replace(f"from {found.bronze_table}\n", "from b\n"))

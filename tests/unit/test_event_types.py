@@ -259,6 +259,9 @@ def test_names_of_tables() -> None:
         "x" * 300,
         "../..",
         "ü",
+        # Of other streams of the source.
+        "com.a.B",
+        "com.a.B",
     ):
         name = table_name(event_type, taken)
         assert name not in taken
