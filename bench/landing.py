@@ -26,7 +26,7 @@ from bench.report import Memory, Ratio
 from demo.marketplace.day import generate
 from demo.marketplace.plan import Plan
 from ingest.declarations.project import declared_streams
-from ingest.declarations.stream import Stream
+from ingest.declarations.stream import FileSource, Stream
 from ingest.lake import Lake
 from ingest.run.progress import ProgressLog
 from ingest.run.query import StreamQuery, Trigger
@@ -54,7 +54,7 @@ def measure(spark: SparkSession, work: Path, events: int, rounds: int) -> list[R
     for folder, first in ((before, small), (before_once, small_once)):
         _removed(folder)
         landed(spark, first, folder)
-    files, table = Path(stream.files.path), work / "by-hand"
+    files, table = _files(work, events), work / "by-hand"
     ways = [
         _Way(
             "by hand",
@@ -121,8 +121,11 @@ def _stream(work: Path, events: int) -> Stream:
     if not landing.exists():
         generate(Plan(seed=events, events=events), landing, work / f"truth-{events}")
     declared = next(one for one in declared_streams() if one.name == _STREAM)
-    path = str(landing / "app_events")
-    return replace(declared, files=replace(declared.files, path=path, dated_folders=None))
+    return replace(declared, source=FileSource(path=str(_files(work, events))))
+
+
+def _files(work: Path, events: int) -> Path:
+    return work / f"landing-{events}" / "app_events"
 
 
 def _without_deduplication(stream: Stream) -> Stream:

@@ -58,6 +58,8 @@ def measure(spark: SparkSession, work: Path, events: int, rounds: int) -> list[R
         "ingest, schemas and views": lambda: landed(spark, _stream(landing), work / "types"),
         "ingest, nothing new": lambda: landed(spark, _stream(again), work / "types-known"),
     }
+    _by_hand(spark, small, table)
+    shutil.rmtree(table)
     landed(spark, _stream(small), work / "types-warm-up")
     landed(spark, _stream(landing), work / "types-before")
     seconds: dict[str, list[float]] = {name: [] for name in ways}

@@ -79,6 +79,30 @@ class TypeUnknown(InputError):
     code = "EVENT_TYPE"
 
 
+class ServersUnknown(InputError):
+    """Nothing says where Kafka is, or what says it cannot be read."""
+
+    code = "SERVERS"
+
+
+class BrokerUnreachable(TransientError):
+    """Kafka does not answer, or refuses us."""
+
+    code = "BROKER"
+
+
+class DataLost(TerminalError):
+    """Messages were removed from their topic before they landed."""
+
+    code = "DATA_LOSS"
+
+
+class StackFailed(TransientError):
+    """A part of the stack does not start or does not end."""
+
+    code = "STACK"
+
+
 class DocsMissing(InputError):
     """dbt has written no docs that something could be added to."""
 

@@ -32,6 +32,14 @@ class Lake:
         """File that ties a checkpoint to its stream and table."""
         return Path(self.root, "_checkpoints", f"{table}.json")
 
+    def topics(self, table: str) -> Path:
+        """File of the topics that the stream of `table` has read, by what tells them apart."""
+        return Path(self.root, "_checkpoints", f"{table}.topics.json")
+
+    def recovered(self, table: str) -> Path:
+        """File of the offsets from which the stream of `table` goes on after a recovery."""
+        return Path(self.root, "_checkpoints", f"{table}.recovered.json")
+
     def queue(self, table: str) -> str:
         """Folder of the queue of files that the stream of `table` has found."""
         return f"{self.root}/_files/{table}"

@@ -2,6 +2,7 @@
 
     HEADWATER_LAKE      folder or URL of all tables        default: lake
     HEADWATER_LANDING   folder that producers write to     default: landing
+    HEADWATER_KAFKA_PROPERTIES  file of the Kafka client's properties: servers, security
     HEADWATER_DRIVER_MEMORY  heap of a local Spark driver  default: 2g
     HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
@@ -54,6 +55,12 @@ def driver_memory() -> str:
 def java_options() -> str:
     """More options of a local Spark driver's JVM, as on its command line."""
     return os.environ.get("HEADWATER_JAVA_OPTIONS") or ""
+
+
+def kafka_properties() -> str | None:
+    """File of a Kafka client's properties, absolute; None: the stack's own broker."""
+    declared = os.environ.get("HEADWATER_KAFKA_PROPERTIES")
+    return located(declared) if declared else None
 
 
 def failpoint() -> str | None:

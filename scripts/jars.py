@@ -1,6 +1,6 @@
 """Fetch the jars of a lock file, or write that lock file.
 
-    python -m scripts.jars fetch      what jgo.lock.toml names, into .jars/
+    python -m scripts.jars fetch      what jgo.lock.toml names, into .jars/, and so of each set
     python -m scripts.jars lock       jgo.lock.toml from jgo.toml
 
 A jar is what its sha256 says, wherever it comes from: the local Maven repository is asked
@@ -24,7 +24,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # Lock file → folder, both below the project.
-SETS = {"jgo.lock.toml": ".jars"}
+SETS = {"jgo.lock.toml": ".jars", "jgo.stack.lock.toml": ".jars-stack"}
+# Sets that hold what the POMs of their coordinates name, too.
+TRANSITIVE = {"jgo.stack.lock.toml"}
 
 # jgo gives up on a read that stays silent for so many seconds.
 SILENCE_SECONDS = 60
@@ -151,7 +153,7 @@ def _place(jar: Jar, target: Path, scratch: Path, sources: Sources) -> None:
 
 
 def write_lock(spec: Path, lock: Path) -> None:
-    """Write the lock of `spec`: its own coordinates and nothing that their POMs name."""
+    """Write the lock of `spec`."""
     from jgo.env import EnvironmentSpec, LockFile
     from jgo.maven import MavenContext
 
@@ -159,10 +161,11 @@ def write_lock(spec: Path, lock: Path) -> None:
     # Hashes are taken of fresh copies: the local repository may hold a torn one.
     with tempfile.TemporaryDirectory() as scratch:
         context = MavenContext(repo_cache=Path(scratch), timeout=SILENCE_SECONDS)
-        locked = LockFile.from_resolved_dependencies(
-            [context.create_dependency(coordinate) for coordinate in wanted.coordinates],
-            environment_name=wanted.name,
-        )
+        named = [context.create_dependency(coordinate) for coordinate in wanted.coordinates]
+        if lock.name in TRANSITIVE:
+            own, more = context.resolver.resolve(named)
+            named = sorted({str(one.artifact): one for one in [*own, *more]}.values(), key=str)
+        locked = LockFile.from_resolved_dependencies(named, environment_name=wanted.name)
     # jgo dates what it writes, so a lock that says the same as before stays as it is.
     resolved = lock.with_suffix(".new")
     locked.save(resolved)

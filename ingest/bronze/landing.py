@@ -1,4 +1,4 @@
-"""Land one micro-batch of files in bronze: once, whatever happens in between.
+"""Land one micro-batch in bronze: once, whatever happens in between.
 
 A batch makes at most two commits to its table. The first takes every record that fits at
 first sight, in one pass; the second takes the rest, after the table has grown. Each has its
@@ -9,10 +9,11 @@ skipped by Delta where an earlier try of the same batch has made it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
@@ -25,15 +26,15 @@ from ingest.declarations.stream import Format, Stream
 from ingest.decode.avro_texts import why_no_avro
 from ingest.decode.decoder import (
     MARK,
-    REJECTS,
-    RESCUED,
     ROW,
-    SCHEMA_ID,
     SOURCE,
     Decoder,
     Rest,
 )
+from ingest.decode.json_files import FileInput, Layout
 from ingest.decode.json_records import JsonRecords
+from ingest.decode.messages import MessageInput
+from ingest.decode.raw_messages import RawMessages
 from ingest.decode.repository import StreamSchema
 from ingest.decode.tabular_records import TabularRecords
 from ingest.errors import SourceUnreadable
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_LAYOUTS = {Format.JSON: Layout.LINES, Format.AVRO: Layout.AVRO}
 _NOTHING: dict[str, Any] = {"rows": 0, "rescued": 0, "rejects": 0}
 
 
@@ -106,7 +108,9 @@ class Landing:
         readable = [path for path in paths if path not in unreadable]
         while readable:
             try:
-                return self._landed(readable, unreadable, first, now, repeated)
+                return self._landed(
+                    partial(self._of_files, readable), len(readable), unreadable, first, repeated
+                )
             except (PySparkException, Py4JError, SourceUnreadable):
                 broken = _unreadable(readable, self.stream)
                 if not broken:
@@ -117,18 +121,24 @@ class Landing:
         self._quarantine_files(unreadable, first + 1, now, repeated)
         return Landed(batch_id=first, files=len(paths), quarantined=len(unreadable))
 
+    def land_messages(self, messages: DataFrame, batch: int, *, repeated: bool) -> Landed:
+        """Land messages, with the columns of `messages.FROM_KAFKA`, as `land` lands files."""
+        first = self.first_batch_id + 2 * batch
+        return self._landed(partial(self._of_messages, messages), 0, {}, first, repeated)
+
     def _landed(
         self,
-        paths: Sequence[str],
+        decoding: Callable[[], Decoder],
+        files: int,
         unreadable: dict[str, str],
         first: int,
-        now: datetime,
         repeated: bool,
     ) -> Landed:
+        now = self.clock()
         if repeated:
             self.schema.load(first)
             self.types.load(first, self.schema.columns)
-        decoder = self._decoder(paths)
+        decoder = decoding()
         decoder.learn(first, now)
         failpoint("before_first_write")
         counts = self._land_first(decoder, first, now, repeated)
@@ -144,7 +154,7 @@ class Landing:
         failpoint("after_quarantine")
         return Landed(
             batch_id=first,
-            files=len(paths) + len(unreadable),
+            files=files + len(unreadable),
             records=counts["records"],
             landed=counts["rows"] + rest["rows"],
             rescued=counts["rescued"] + rest["rescued"],
@@ -186,7 +196,7 @@ class Landing:
     def _land_rejects(self, rest: Rest, batch_id: int, now: datetime, repeated: bool) -> int:
         """Send records to quarantine; how many there are."""
         if rest.are_few:
-            few = [tuple(reject) for reject in rest.rejects.select(*REJECTS).collect()]
+            few = [reject.asDict(recursive=True) for reject in rest.rejects.collect()]
             self._quarantine_few(few, batch_id, now, "records", repeated)
             return len(few)
         count = rest.rejects.count()
@@ -195,7 +205,7 @@ class Landing:
                 "_ingested_at": _of_the_batch(F.lit(now)),
                 "_batch_id": _of_the_batch(F.lit(batch_id).cast("bigint")),
                 "_code_version": F.lit(delta.code_version()),
-            } | {name: F.col(name) for name in REJECTS}
+            } | {name: F.col(name) for name in rest.rejects.columns}
             delta.append_once(
                 rest.rejects.select(*_ingest_values(columns.QUARANTINE, values)),
                 self.quarantine_path,
@@ -204,10 +214,19 @@ class Landing:
             )
         return count
 
-    def _decoder(self, paths: Sequence[str]) -> Decoder:
-        if self.stream.format in (Format.JSON, Format.AVRO):
-            return JsonRecords(self.spark, self.stream, self.schema, self.types, paths)
-        return TabularRecords(self.spark, self.stream, self.schema, paths)
+    def _of_files(self, paths: Sequence[str]) -> Decoder:
+        layout = _LAYOUTS.get(self.stream.format)
+        if not layout:
+            return TabularRecords(self.spark, self.stream, self.schema, paths)
+        layout = Layout.WHOLE_FILE if self.stream.multi_line else layout
+        records = FileInput(self.spark, paths, layout)
+        return JsonRecords(self.stream, self.schema, self.types, records)
+
+    def _of_messages(self, messages: DataFrame) -> Decoder:
+        records = MessageInput(self.spark, messages)
+        if self.stream.format is Format.BYTES:
+            return RawMessages(records)
+        return JsonRecords(self.stream, self.schema, self.types, records)
 
     def _fresh(self, rows: DataFrame, now: datetime) -> DataFrame:
         identity = self.stream.identity
@@ -233,14 +252,11 @@ class Landing:
         values = {
             "_ingested_at": _of_the_batch(F.lit(now)),
             "_batch_id": _of_the_batch(F.lit(batch_id).cast("bigint")),
-            "_source": F.col(SOURCE),
-            "_schema_id": F.col(SCHEMA_ID),
             "_event_date": F.expr(
                 f"coalesce(try_cast({time} as date), {today})" if time else today
             ),
             "_event_type": F.expr(f"cast({kind or 'null'} as string)"),
-            "_rescued": F.col(RESCUED),
-        }
+        } | {name: F.col(name) for name in rows.columns if name in columns.NAMES}
         columns_of = (F.expr(at(ROW, (name,))).alias(name) for name in schema.fieldNames())
         return rows.select(*_ingest_values(columns.INGEST, values), *columns_of)
 
@@ -255,20 +271,20 @@ class Landing:
         for path, reason in unreadable.items():
             log.warning("%s: %s is quarantined whole: %s", self.stream.name, path, reason)
         rows = [
-            (path, None, None, "FILE_UNREADABLE", reason, None)
+            {SOURCE: path, "_reason_code": "FILE_UNREADABLE", "_reason": reason}
             for path, reason in sorted(unreadable.items())
         ]
         self._quarantine_few(rows, batch_id, now, "files", repeated)
 
     def _quarantine_few(
         self,
-        rejects: Sequence[tuple[Any, ...]],
+        rejects: Sequence[Mapping[str, Any]],
         batch_id: int,
         now: datetime,
         part: str,
         repeated: bool,
     ) -> None:
-        """Write rejects, as REJECTS names their values, without Spark."""
+        """Write rejects, by the names of their columns, without Spark."""
         if not rejects or self._is_quarantined(batch_id, part, repeated):
             return
         shared = {
@@ -276,7 +292,7 @@ class Landing:
             "_batch_id": batch_id,
             "_code_version": delta.code_version(),
         }
-        rows = [shared | dict(zip(REJECTS, one, strict=True)) for one in rejects]
+        rows = [{**shared, **one} for one in rejects]
         table_log.append_rows(
             self.quarantine_path,
             [[row.get(name) for name in columns.QUARANTINE.fieldNames()] for row in rows],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ingest.cli import schema
+from ingest.cli import schema, stack
 from ingest.errors import HeadwaterError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 
 app.add_typer(schema.app, name="schema")
+app.add_typer(stack.app, name="stack")
 
 Select = Annotated[
     list[str] | None,

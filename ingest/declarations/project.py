@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest import settings
 from ingest.declarations.reading import read_stream
-from ingest.declarations.stream import Stream
+from ingest.declarations.stream import FileSource, KafkaSource, Stream
 from ingest.errors import DeclarationInvalid, ProjectUnreadable, SelectionEmpty
 
 if TYPE_CHECKING:
@@ -128,13 +128,19 @@ def _dbt(arguments: Sequence[str], manifest: Manifest | None = None) -> Any:
     return result.result
 
 
+def _told(source: FileSource | KafkaSource) -> str:
+    if isinstance(source, FileSource):
+        return source.path
+    return source.topic_pattern or ", ".join(source.topics)
+
+
 def summary(stream: Stream) -> Mapping[str, object]:
     """What `ingest check --json` says of a stream."""
     return {
         "stream": stream.name,
         "table": f"bronze.{stream.table}",
         "declared_in": stream.declared_in,
-        "path": stream.files.path,
+        "source": _told(stream.source),
         "format": stream.format.value,
         "envelope": stream.envelope.value,
     }

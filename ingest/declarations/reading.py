@@ -35,6 +35,7 @@ from ingest.declarations.stream import (
     FileSource,
     Format,
     Identity,
+    KafkaSource,
     OnConflict,
     PerType,
     SchemaEvolution,
@@ -47,6 +48,17 @@ _SIZE = re.compile(r"^\s*(\d+)\s*(b|kb|mb|gb|tb|k|m|g|t)?\s*$", re.IGNORECASE)
 _SIZE_UNITS = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _IDENTIFIER = re.compile(r"^[a-z_][a-z0-9_]{0,127}$")
 _OF_THE_REST = re.compile(rf"^{REST_OF_TYPES}(_\d+)?$")
+# What a declaration says of one kind of source only; `files` needs the first.
+_OF_FILES = (
+    *("path", "path_glob_filter", "multi_line", "csv", "max_files_per_trigger"),
+    *("max_bytes_per_trigger", "min_file_age", "dated_folders", "clean_source"),
+    "move_destination",
+)
+_OF_RECORDS = (
+    *("envelope", "key", "event_id", "event_type", "event_time", "sequence_by", "per_type"),
+    *("deduplicate_within", "schema_evolution", "max_columns", "infer_column_types"),
+)
+_OF_KAFKA = ("topic", "topic_pattern", "starting_offsets", "max_offsets_per_trigger")
 _OF_A_GROUP = ("per_type", "on_incompatible_change")
 _PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 
@@ -100,6 +112,8 @@ def _schema_problems(declared: object) -> Iterator[tuple[str, str]]:
             yield where, f"{', '.join(missing)} must be given"
         elif error.validator == "pattern":
             yield where, f"{error.instance!r} is not a time such as '7 days'"
+        elif error.validator == "oneOf":
+            yield where, f"{error.instance!r} is no name of a topic, and no list of such names"
         else:
             yield where, error.message
 
@@ -126,10 +140,13 @@ def _hints(columns: Mapping[str, Any]) -> tuple[tuple[ColumnHint, ...], list[tup
 
 
 def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from _contradictions_of_source(declared)
     yield from _contradictions_of_format(declared)
     if (declared.get("clean_source") == "move") != ("move_destination" in declared):
         yield "meta.ingest.move_destination", "goes with clean_source: move, and only with it"
-    if "move_destination" in declared and _is_below(declared["move_destination"], declared["path"]):
+    if {"move_destination", "path"} <= declared.keys() and _is_below(
+        declared["move_destination"], declared["path"]
+    ):
         yield "meta.ingest.move_destination", "lies in path: moved files would land again"
     given = with_identity(declared)
     if declared.get("apply_as_deletes") and not given.get("sequence_by"):
@@ -147,6 +164,27 @@ def _contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "meta.ingest.event_id", f"must be given with deduplicate_within{reason}"
     if isinstance(size := declared.get("max_bytes_per_trigger"), str) and not _SIZE.match(size):
         yield "meta.ingest.max_bytes_per_trigger", f"{size!r} is not a size such as 512mb"
+
+
+def _contradictions_of_source(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    source = declared["from"]
+    for key in _OF_KAFKA if source == "files" else _OF_FILES:
+        if key in declared:
+            yield f"meta.ingest.{key}", f"has no meaning with from: {source}"
+    if source == "files":
+        if declared["format"] == "bytes":
+            yield "meta.ingest.format", "bytes goes with from: kafka, and only with it"
+        return
+    for key in _OF_RECORDS if declared["format"] == "bytes" else ():
+        if key in declared:
+            yield f"meta.ingest.{key}", "has no meaning with format bytes"
+    if ("topic" in declared) == ("topic_pattern" in declared):
+        yield "meta.ingest.topic", "must be given with from: kafka, or topic_pattern, and not both"
+    if declared["format"] not in ("json", "bytes"):
+        yield "meta.ingest.format", f"{declared['format']} has no meaning with from: kafka"
+    groups = [declared, *declared.get("event_groups", ())]
+    if any(one.get("on_incompatible_change") == "quarantine" for one in groups):
+        yield "meta.ingest.on_incompatible_change", "quarantine goes with from: files"
 
 
 def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -232,6 +270,8 @@ def _stream(
     envelope = Envelope(declared.get("envelope", "none"))
     given = with_identity(declared)
     columns = with_envelope_hints(hints, envelope)
+    if declared["format"] == "bytes":
+        columns = (ColumnHint(path=("value",), type=data_type("binary")),)
     events = _events(given, columns, node["source_name"])
     return Stream(
         unique_id=node["unique_id"],
@@ -239,7 +279,7 @@ def _stream(
         table=node["identifier"],
         declared_in=node["original_file_path"],
         description=node.get("description") or "",
-        files=_file_source(declared),
+        source=_kafka_source(declared) if declared["from"] == "kafka" else _file_source(declared),
         format=Format(declared["format"]),
         envelope=envelope,
         multi_line=declared.get("multi_line", False),
@@ -333,6 +373,18 @@ def _file_source(declared: Mapping[str, Any]) -> FileSource:
         ),
         clean_source=CleanSource(declared.get("clean_source", "keep")),
         move_destination=declared.get("move_destination"),
+    )
+
+
+def _kafka_source(declared: Mapping[str, Any]) -> KafkaSource:
+    default, topic = KafkaSource(), declared.get("topic", ())
+    return KafkaSource(
+        topics=(topic,) if isinstance(topic, str) else tuple(topic),
+        topic_pattern=declared.get("topic_pattern"),
+        starting_offsets=declared.get("starting_offsets", default.starting_offsets),
+        max_offsets_per_trigger=declared.get(
+            "max_offsets_per_trigger", default.max_offsets_per_trigger
+        ),
     )
 
 

@@ -18,6 +18,7 @@ class Format(Enum):
     CSV = "csv"
     PARQUET = "parquet"
     AVRO = "avro"
+    BYTES = "bytes"
 
 
 class Envelope(Enum):
@@ -115,6 +116,16 @@ class FileSource:
     max_bytes_per_trigger: int = 1 << 30
     clean_source: CleanSource = CleanSource.OFF
     move_destination: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaSource:
+    """The topics of a broker that are read: those named, or all that match a Java pattern."""
+
+    topics: tuple[str, ...] = ()
+    topic_pattern: str | None = None
+    starting_offsets: str = "earliest"
+    max_offsets_per_trigger: int = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +236,7 @@ class Stream:
     table: str
     declared_in: str
     description: str
-    files: FileSource
+    source: FileSource | KafkaSource
     format: Format
     envelope: Envelope = Envelope.NONE
     multi_line: bool = False

@@ -297,7 +297,7 @@ def _number(text: str, kind: pa.DataType) -> int | float | None:
 
 def _written(texts: pa.StringArray) -> tuple[Members, Mask]:
     """The members that each text writes, and whether all could be seen."""
-    data, offsets = _bytes(texts)
+    data, offsets = bytes_of(texts)
     colons = np.flatnonzero(data == _COLON)
     # A quote inside a string stands behind a backslash.
     colons = colons[(data[colons - 1] == _QUOTE) & (data[colons - 2] != _BACKSLASH)]
@@ -315,7 +315,7 @@ def _written(texts: pa.StringArray) -> tuple[Members, Mask]:
     return Members(counted(scalars), counted(objects), counted(arrays)), seen
 
 
-def _bytes(texts: pa.StringArray) -> tuple[np.ndarray[Any, np.dtype[np.uint8]], Counts]:
+def bytes_of(texts: pa.StringArray) -> tuple[np.ndarray[Any, np.dtype[np.uint8]], Counts]:
     """The bytes of all texts, and where each begins; the last number is their end."""
     _, offsets, data = texts.buffers()
     positions = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
@@ -329,7 +329,7 @@ def _bytes(texts: pa.StringArray) -> tuple[np.ndarray[Any, np.dtype[np.uint8]], 
 
 def _first_bytes(texts: pa.StringArray) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Each text's first byte; of an empty one whatever stands there."""
-    data, offsets = _bytes(texts)
+    data, offsets = bytes_of(texts)
     return data[offsets[:-1]]
 
 

@@ -26,14 +26,12 @@ SOURCE, MARK, ROW, RESCUED = "_source", "_mark", "_row", "_rescued"
 # The variation of its type that an event is of, where types are told apart.
 SCHEMA_ID = "_schema_id"
 NO_SCHEMA_ID = f"cast(null as string) as {SCHEMA_ID}"
-# Columns of rejects.
-REJECTS = ("_source", "_raw", "_position", "_reason_code", "_reason", "_rule")
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What became of the records that were held back: rows (SOURCE, SCHEMA_ID, ROW, RESCUED),
-    and rejects.
+    """What became of the records that were held back: rows (provenance, SCHEMA_ID, ROW, RESCUED),
+    and rejects, with the columns of quarantine that say where they are from and what is wrong.
 
     `are_few`: the rejects, with their bytes, fit in the driver's memory.
     """
@@ -47,7 +45,7 @@ class Decoder(Protocol):
     """One format's way from a batch's files to rows."""
 
     def examined(self) -> DataFrame:
-        """Every record: SOURCE, SCHEMA_ID, MARK, RESCUED and ROW, a struct of its columns."""
+        """Every record: provenance, SCHEMA_ID, MARK, RESCUED and ROW, a struct of its columns."""
         ...
 
     def learn(self, batch_id: int, now: datetime) -> None:

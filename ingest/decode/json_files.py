@@ -7,7 +7,8 @@ records. Those that are held back are read again from their places.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -21,8 +22,8 @@ from ingest.decode.arrow_json import records
 from ingest.decode.avro_texts import avro_texts
 from ingest.decode.batches import Batches
 from ingest.decode.decoder import SCHEMA_ID, SOURCE
-from ingest.decode.exact_json import Refused, decoded
 from ingest.decode.held import FOUND, in_batches
+from ingest.decode.inputs import ENOUGH, Reading, gathered, read_texts
 from ingest.files.lines import blocks, line_starts, read_at, whole
 from ingest.files.listing import size_of
 from ingest.shapes.conversion import sql_type
@@ -42,11 +43,8 @@ class Layout(Enum):
     AVRO = auto()
 
 
-# The text of a record, from the text that stands in a file; empty where it is none.
-Reading = Callable[[str], str]
-
-# Bytes of JSON that are read to columns at once, and those that one task reads of many files.
-_ENOUGH, _TASK = 1 << 24, 1 << 29
+# Bytes that one task reads of many files.
+_TASK = 1 << 29
 # Up to so many records, a job costs more than the work.
 _FEW_RECORDS = 5_000
 # So much larger is JSON than its gz.
@@ -54,86 +52,108 @@ _PACKED = 8
 _SPACES = b" \t\r\n"
 
 
-def read_files(
-    spark: SparkSession,
-    paths: Sequence[str],
-    kind: T.StructType,
-    *,
-    reading: Reading | None,
-    watch: Watch | None,
-    layout: Layout,
-    overflow_matters: bool,
-) -> DataFrame:
-    """SOURCE, place, SCHEMA_ID, `record` and `fits` of each line (or file).
+@dataclass(frozen=True, slots=True)
+class FileInput:
+    """See Input: the records of files. Lines of white space are no records."""
 
-    See `arrow_json.records`; what `watch` finds to be new does not fit either.
+    spark: SparkSession
+    paths: Sequence[str]
+    layout: Layout
 
-    Lines of white space are no records.
-    `reading` says what the text of a record is, from what stands there.
-    """
-    shares = _shared(spark, paths)
+    @property
+    def provenance(self) -> Sequence[str]:
+        """See Input."""
+        return (SOURCE,)
 
-    def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        pieces = (
-            piece
-            for share in _numbers(ids)
-            for number in shares[share]
-            for piece in _pieces(number, paths[number], layout=layout)
-        )
-        for piece in _gathered(pieces):
-            texts = _read(piece["text"], reading) if reading else piece["text"]
-            found, fit = records(texts, kind, overflow_matters=overflow_matters)
-            variations = pa.nulls(len(texts), pa.string())
-            if watch:
-                variations, known = watch.judged(texts)
-                fit &= known
-            yield pa.RecordBatch.from_arrays(
-                [*(piece[name] for name in _PLACE), variations, found, pa.array(fit)],
-                [*_PLACE, SCHEMA_ID, "record", "fits"],
+    @property
+    def place(self) -> str:
+        """See Input."""
+        return f"concat_ws(':', {', '.join(_PLACE)})"
+
+    def read(
+        self,
+        kind: T.StructType,
+        *,
+        reading: Reading | None,
+        watch: Watch | None,
+        overflow_matters: bool,
+    ) -> DataFrame:
+        """See Input."""
+        spark, paths, layout = self.spark, self.paths, self.layout
+        shares = _shared(spark, paths)
+
+        def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            pieces = (
+                piece
+                for share in _numbers(ids)
+                for number in shares[share]
+                for piece in _pieces(number, paths[number], layout=layout)
             )
+            for piece in gathered(pieces):
+                texts = read_texts(piece["text"], reading) if reading else piece["text"]
+                found, fit = records(texts, kind, overflow_matters=overflow_matters)
+                variations = pa.nulls(len(texts), pa.string())
+                if watch:
+                    variations, known = watch.judged(texts, found, kind)
+                    fit &= known
+                yield pa.RecordBatch.from_arrays(
+                    [*(piece[name] for name in _PLACE), variations, found, pa.array(fit)],
+                    [*_PLACE, SCHEMA_ID, "record", "fits"],
+                )
 
-    places = "file int, offset long, length long, line long"
-    record = sql_type(kind, variant="string")
-    columns = f"{places}, {SCHEMA_ID} string, record {record}, fits boolean"
-    found = spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, columns)
-    # The path does not travel with each record, as its number does. One literal of all paths,
-    # which no name can hold a zero of: a literal each takes a second for thousands of them.
-    names = F.split(F.lit("\0".join(paths)), "\0")
-    return found.withColumn(SOURCE, F.get(names, "file"))
+        places = "file int, offset long, length long, line long"
+        record = sql_type(kind, variant="string")
+        columns = f"{places}, {SCHEMA_ID} string, record {record}, fits boolean"
+        found = spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, columns)
+        # The path does not travel with each record, as its number does. One literal of all paths,
+        # which no name can hold a zero of: a literal each takes a second for thousands of them.
+        names = F.split(F.lit("\0".join(paths)), "\0")
+        return found.withColumn(SOURCE, F.get(names, "file"))
+
+    def held(self, places: str) -> Batches:
+        """See Input."""
+        spark, paths, layout = self.spark, self.paths, self.layout
+        found: dict[int, list[tuple[int, int, int]]] = {}
+        count = size = 0
+        for place in places.split(","):
+            number, offset, length, line = map(int, place.split(":"))
+            found.setdefault(number, []).append((offset, length, line))
+            count, size = count + 1, size + length
+        numbers = sorted(found)
+        shares = _shared(spark, [paths[number] for number in numbers])
+
+        def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for number in (numbers[one] for share in _numbers(ids) for one in shares[share]):
+                path, wanted = paths[number], sorted(found[number])
+                values = _values_at(path, wanted, layout)
+                yield from in_batches(
+                    (path, value, line if layout is not Layout.WHOLE_FILE else None)
+                    for value, (_, _, line) in zip(values, wanted, strict=True)
+                )
+
+        few = count <= _FEW_RECORDS and size <= ENOUGH
+        return Batches.of_shares(spark, len(shares), read, FOUND, here=few)
+
+    def sampled(self, most: int) -> Batches:
+        """See Input: the first few of each file."""
+        spark, paths, layout = self.spark, self.paths, self.layout
+        chosen = paths[:most]
+        each = most // len(chosen)
+        shares = _shared(spark, chosen)
+
+        def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for number in (number for share in _numbers(ids) for number in shares[share]):
+                yield from in_batches(islice(_first(number, chosen[number]), each))
+
+        def _first(number: int, path: str) -> Iterator[tuple[str, bytes, None]]:
+            for piece in _pieces(number, path, layout=layout):
+                for value in piece["text"].slice(0, each).cast(pa.binary()).to_pylist():
+                    yield path, value, None
+
+        return Batches.of_shares(spark, len(shares), read, FOUND, here=False)
 
 
 _PLACE = ("file", "offset", "length", "line")
-# SQL of a record's place, from what `read_files` gave.
-PLACE = f"concat_ws(':', {', '.join(_PLACE)})"
-
-
-def held_records(
-    spark: SparkSession, paths: Sequence[str], places: str, *, layout: Layout
-) -> Batches:
-    """SOURCE, `value` (its bytes) and `_position` (its line, from 1) of the records at `places`.
-
-    `places`: with commas between. Position is null for whole files.
-    """
-    found: dict[int, list[tuple[int, int, int]]] = {}
-    count = size = 0
-    for place in places.split(","):
-        number, offset, length, line = map(int, place.split(":"))
-        found.setdefault(number, []).append((offset, length, line))
-        count, size = count + 1, size + length
-    numbers = sorted(found)
-    shares = _shared(spark, [paths[number] for number in numbers])
-
-    def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for number in (numbers[one] for share in _numbers(ids) for one in shares[share]):
-            path, wanted = paths[number], sorted(found[number])
-            values = _values_at(path, wanted, layout)
-            yield from in_batches(
-                (path, value, line if layout is not Layout.WHOLE_FILE else None)
-                for value, (_, _, line) in zip(values, wanted, strict=True)
-            )
-
-    few = count <= _FEW_RECORDS and size <= _ENOUGH
-    return Batches.of_shares(spark, len(shares), read, FOUND, here=few)
 
 
 def _values_at(
@@ -146,26 +166,6 @@ def _values_at(
         return (text.encode() for number, text in texts if number in wanted)
     values = read_at(path, [(offset, length) for offset, length, _ in places])
     return values if layout is Layout.WHOLE_FILE else (one.splitlines()[0] for one in values)
-
-
-def sampled_records(
-    spark: SparkSession, paths: Sequence[str], most: int, *, layout: Layout
-) -> Batches:
-    """At most `most` records, as `held_records` gives them: the first few of each file."""
-    chosen = paths[:most]
-    each = most // len(chosen)
-    shares = _shared(spark, chosen)
-
-    def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for number in (number for share in _numbers(ids) for number in shares[share]):
-            yield from in_batches(islice(_first(number, chosen[number]), each))
-
-    def _first(number: int, path: str) -> Iterator[tuple[str, bytes, None]]:
-        for piece in _pieces(number, path, layout=layout):
-            for value in piece["text"].slice(0, each).cast(pa.binary()).to_pylist():
-                yield path, value, None
-
-    return Batches.of_shares(spark, len(shares), read, FOUND, here=False)
 
 
 def _shared(spark: SparkSession, paths: Sequence[str]) -> list[list[int]]:
@@ -232,7 +232,7 @@ def _bundled(texts: Iterable[str]) -> Iterator[list[str]]:
     for text in texts:
         bundle.append(text)
         size += len(text)
-        if size >= _ENOUGH:
+        if size >= ENOUGH:
             yield bundle
             bundle, size = [], 0
     if bundle:
@@ -255,28 +255,3 @@ def _piece(
         ],
         ["text", *_PLACE],
     )
-
-
-def _read(texts: pa.Array, reading: Reading) -> pa.Array:
-    """What stands for each text; nothing for bytes that are none."""
-    found = []
-    for raw in texts.cast(pa.binary()).to_pylist():
-        try:
-            found.append(reading(decoded(raw)))
-        except Refused:
-            found.append("")
-    return pa.array(found, pa.string())
-
-
-def _gathered(pieces: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The pieces, small ones together."""
-    gathered: list[pa.RecordBatch] = []
-    size = 0
-    for piece in pieces:
-        gathered.append(piece)
-        size += piece.nbytes
-        if size >= _ENOUGH:
-            yield pa.concat_batches(gathered)
-            gathered, size = [], 0
-    if gathered:
-        yield pa.concat_batches(gathered)

@@ -23,21 +23,13 @@ from ingest.decode.decoder import (
     RESCUED,
     ROW,
     SCHEMA_ID,
-    SOURCE,
     Rest,
     null_key_reason,
     row,
 )
 from ingest.decode.exact_json import Refused, decoded, leftovers, loaded, record, written
 from ingest.decode.fitting import arrow_type, taken
-from ingest.decode.held import FOUND
-from ingest.decode.json_files import (
-    PLACE,
-    Layout,
-    held_records,
-    read_files,
-    sampled_records,
-)
+from ingest.decode.inputs import Input
 from ingest.decode.json_shapes import shape_text
 from ingest.decode.repository import StreamSchema
 from ingest.decode.structures import Places, Watch, hexadecimal
@@ -47,9 +39,10 @@ from ingest.shapes import conversion
 from ingest.shapes.conversion import at, sql_type, text_literal, type_at
 from ingest.shapes.evolution import declared_schema
 from ingest.shapes.shape import parse_shape, written_shape
+from ingest.tables import columns
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame
 
 # Records of a stream's first batch whose shapes are learnt before the first pass over it.
 _SAMPLE = 10_000
@@ -59,7 +52,9 @@ _RECORD = "record"
 # and of its event, where types are told apart, the type, the shape and the payload.
 _VERDICT = ("code", "reason", "text", "shape")
 _EVENT = ("event_type", "event_shape", "payload")
-_JUDGED = FOUND + "".join(f", {name} string" for name in (*_VERDICT, *_EVENT))
+_TOLD = "".join(f", {name} string" for name in (*_VERDICT, *_EVENT))
+# The record itself, with its provenance in front.
+_HELD = "value binary, _position long"
 
 
 class JsonRecords:
@@ -67,24 +62,28 @@ class JsonRecords:
 
     def __init__(
         self,
-        spark: SparkSession,
         stream: Stream,
         schema: StreamSchema,
         types: EventTypes,
-        paths: Sequence[str],
+        records: Input,
     ) -> None:
-        self._spark, self._stream, self._schema, self._paths = spark, stream, schema, paths
+        self._stream, self._schema, self._records = stream, schema, records
         self._types = types
         self._judged: Batches | None = None
-        self._layout, self._messages = _layout(stream), _messages(stream)
+        self._messages = _messages(stream)
+        self._held = f"{columns.ddl(records.provenance)}, {_HELD}"
         self._places = _places(stream)
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: at a stream's start, the shapes of a sample."""
         if self._schema.knows_shapes:
             return
-        sample = sampled_records(self._spark, self._paths, _SAMPLE, layout=self._layout)
-        self._learn(sample.mapped(self._judging(), _JUDGED), batch_id, now)
+        sample = self._records.sampled(_SAMPLE)
+        judged = sample.mapped(self._judging(), self._held + _TOLD).kept()
+        try:
+            self._learn(judged, batch_id, now)
+        finally:
+            judged.forget()
 
     def examined(self) -> DataFrame:
         """See Decoder."""
@@ -93,21 +92,19 @@ class JsonRecords:
         held = [
             "not fits",
             *(f"coalesce({one}, false)" for one in conversion.misfits(columns, _RECORD, ROW)),
-            *(f"{sql} is null" for _, sql in self._keys()),
+            # A message without a value has no columns, and no key among them.
+            *(f"{_RECORD} is not null and {sql} is null" for _, sql in self._keys()),
         ]
         overflow_matters = self._stream.evolution.mode is not SchemaEvolution.NONE
-        examined = read_files(
-            self._spark,
-            self._paths,
+        examined = self._records.read(
             read,
             reading=self._messages.text if self._messages else None,
             watch=Watch(self._places, self._types.known) if self._places else None,
-            layout=self._layout,
             overflow_matters=overflow_matters,
         )
         return examined.select("*", self._row()).selectExpr(
-            SOURCE,
-            f"if({' or '.join(held)}, {PLACE}, null) as {MARK}",
+            *self._records.provenance,
+            f"if({' or '.join(held)}, {self._records.place}, null) as {MARK}",
             f"cast(null as string) as {RESCUED}",
             SCHEMA_ID,
             ROW,
@@ -133,14 +130,14 @@ class JsonRecords:
         names = _nested_names(self._schema.columns)
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
-        reject = (SOURCE, "value as _raw", "_position")
+        reject = (*self._records.provenance, "value as _raw", "_position")
         keys = self._keys()
         verdicts = self._verdicts(marks).mapped(
             _identifying(self._types.known, self._types.refused),
-            f"{_JUDGED}, {SCHEMA_ID} string, rule string",
+            f"{self._held}{_TOLD}, {SCHEMA_ID} string, rule string",
         )
         kind = conversion.extracted(self._schema.columns)
-        taken = f"{FOUND}, text string, {SCHEMA_ID} string"
+        taken = f"{self._held}, text string, {SCHEMA_ID} string"
         read = verdicts.mapped(
             _taking(kind), f"{taken}, {_RECORD} {sql_type(kind, variant='string')}"
         ).rows()
@@ -166,7 +163,8 @@ class JsonRecords:
             "_reason",
             f"{text_literal('key: ' + ', '.join(name for name, _ in keys))} as _rule",
         )
-        good = rows.where("_reason is null").select(SOURCE, RESCUED, SCHEMA_ID, ROW)
+        good = rows.where("_reason is null")
+        good = good.select(*self._records.provenance, RESCUED, SCHEMA_ID, ROW)
         rejects = broken.unionByName(unkeyed) if keys else broken
         return Rest(good, rejects, are_few=verdicts.are_here)
 
@@ -178,8 +176,8 @@ class JsonRecords:
     def _verdicts(self, marks: str) -> Batches:
         """The held records with their verdicts, read from the files once."""
         if self._judged is None:
-            found = held_records(self._spark, self._paths, marks, layout=self._layout)
-            self._judged = found.mapped(self._judging(), _JUDGED).kept()
+            found = self._records.held(marks)
+            self._judged = found.mapped(self._judging(), self._held + _TOLD).kept()
         return self._judged
 
     def _judging(self) -> Work:
@@ -204,12 +202,6 @@ class JsonRecords:
         operations = ", ".join(map(text_literal, ROW_OPERATIONS))
         concerns = f"coalesce({at(ROW, (OPERATION,))}, '') in ({operations})"
         return [(path, f"if({concerns}, cast({sql} as string), '')") for path, sql in keys]
-
-
-def _layout(stream: Stream) -> Layout:
-    if stream.format is Format.AVRO:
-        return Layout.AVRO
-    return Layout.WHOLE_FILE if stream.multi_line else Layout.LINES
 
 
 def _messages(stream: Stream) -> ConnectMessages | None:
@@ -305,7 +297,7 @@ def _taking(kind: T.StructType) -> Work:
             there = batch.filter(batch["text"].is_valid())
             texts = there["text"].to_pylist()
             values = pa.array([taken(loaded(text), kind) for text in texts], arrow_type(kind))
-            found = there.select([SOURCE, "value", "_position", "text", SCHEMA_ID])
+            found = there.drop_columns([*_VERDICT[:2], _VERDICT[3], *_EVENT, "rule"])
             yield found.append_column(_RECORD, values)
 
     return take

@@ -11,8 +11,9 @@ import json
 import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from ingest.declarations.stream import Stream
+from ingest.declarations.stream import KafkaSource, Stream
 from ingest.errors import CheckpointInvalid, TableChanged
 from ingest.lake import Lake
 from ingest.tables import table_log
@@ -62,20 +63,20 @@ def identity_of(lake: Lake, stream: Stream) -> Identity:
             f"replaced or removed under us; {remedy}"
         )
     _check_newest(checkpoint, stream, remedy)
-    _check_queue(lake, stream, remedy)
+    if isinstance(stream.source, KafkaSource):
+        _check_topics(lake, stream, stream.source, remedy)
+    else:
+        _check_queue(lake, stream, remedy)
     return identity
 
 
 def is_unfinished(checkpoint: Path) -> bool:
     """Whether a batch was begun that is not known to be done: it will run again."""
-    begun, done = (
-        max(
-            (int(one.name) for one in (checkpoint / folder).glob("*") if one.name.isdigit()),
-            default=-1,
-        )
-        for folder in ("offsets", "commits")
-    )
-    return begun > done
+    return _newest(checkpoint / "offsets") > newest_committed(checkpoint)
+
+
+def _newest(folder: Path) -> int:
+    return max((int(one.name) for one in folder.glob("*") if one.name.isdigit()), default=-1)
 
 
 def fresh_identity(stream: Stream, table_id: str, first_batch_id: int) -> Identity:
@@ -121,16 +122,44 @@ def _check_newest(checkpoint: Path, stream: Stream, remedy: str) -> None:
             ) from error
 
 
+def counted(checkpoint: Path, batch: int | None = None) -> dict[str, Any] | None:
+    """Up to where a batch reads, or the newest that was begun; None where there is none."""
+    offsets = checkpoint / "offsets"
+    number = _newest(offsets) if batch is None else batch
+    try:
+        text = (offsets / str(number)).read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    found: dict[str, Any] = json.loads(text.splitlines()[-1])
+    return found
+
+
+def newest_committed(checkpoint: Path) -> int:
+    """The newest batch that is known to be done; -1 for none."""
+    return _newest(checkpoint / "commits")
+
+
+def _check_topics(lake: Lake, stream: Stream, source: KafkaSource, remedy: str) -> None:
+    """A checkpoint counts the messages of the topics that were declared when it was written."""
+    there = counted(lake.checkpoint(stream.table)) or {}
+    others = sorted(set(there) - set(source.topics)) if source.topics else []
+    if others or "reservoirId" in there:
+        what = f"topics {', '.join(others)}" if "reservoirId" not in there else "files"
+        raise CheckpointInvalid(
+            f"{stream.name}: it has landed {what}, which are declared no more in "
+            f"{stream.declared_in}: declare them again, or {remedy}"
+        )
+
+
 def _check_queue(lake: Lake, stream: Stream, remedy: str) -> None:
     """A checkpoint counts the commits of one queue of files, and names it."""
-    offsets = lake.checkpoint(stream.table) / "offsets"
-    newest = max((int(f.name) for f in offsets.glob("*") if f.name.isdigit()), default=None)
-    if newest is None:
+    checkpoint = lake.checkpoint(stream.table)
+    there = counted(checkpoint)
+    if there is None:
         return
-    counted = json.loads((offsets / str(newest)).read_text("utf-8").splitlines()[-1])
     queue = lake.queue(stream.table)
-    if not lake.is_table(queue) or counted.get("reservoirId") != table_log.table_id(queue):
+    if not lake.is_table(queue) or there.get("reservoirId") != table_log.table_id(queue):
         raise CheckpointInvalid(
-            f"{stream.name}: {offsets.parent} is not of this stream's files: it was copied, or "
+            f"{stream.name}: {checkpoint} is not of this stream's files: it was copied, or "
             f"{queue} was replaced or removed; {remedy}"
         )

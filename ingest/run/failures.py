@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import re
 
-from ingest.errors import HeadwaterError, StorageFailed, TableChanged, TerminalError, TransientError
+from ingest.errors import (
+    BrokerUnreachable,
+    DataLost,
+    HeadwaterError,
+    StorageFailed,
+    TableChanged,
+    TerminalError,
+    TransientError,
+)
 from ingest.lake import Lake
 
 _STORAGE = re.compile(
@@ -17,6 +25,12 @@ _CHANGED = re.compile(
     r"MISSING_DELTA_TABLE|PATH_DOES_NOT_EXIST|TABLE_NOT_FOUND|UNSUPPORTED_DROP\w*|"
     r"VERSION_NOT_CONTIGUOUS|TRUNCATED_TRANSACTION_LOG|FILE_NOT_FOUND\w*))\]"
 )
+_BROKER = re.compile(
+    r"(?:org\.apache\.kafka\.(?:clients|common)\.(?:\w+\.)*\w+(?:Exception|Error)"
+    r"|No resolvable bootstrap urls)[^\n]*"
+)
+_DATA_LOST = re.compile(r"\[KAFKA_DATA_LOSS\.\w+\]|KAFKA_DATA_LOSS")
+_REASON = re.compile(r"Reason:\s*([^\n]+)")
 _TRACEBACK = "Traceback (most recent call last):"
 _CONFLICT = re.compile(r"\[DELTA_CONCURRENT_\w+\]|Concurrent\w+Exception")
 
@@ -42,7 +56,22 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
             f"{stream}: another writer committed to its table; run again, "
             "and let only one process write it"
         )
-    return TerminalError(f"{stream}: {_said(text) or type(error).__name__}; see {log}")
+    of_kafka = _of_kafka(text, stream)
+    return of_kafka or TerminalError(f"{stream}: {_said(text) or type(error).__name__}; see {log}")
+
+
+def _of_kafka(text: str, stream: str) -> HeadwaterError | None:
+    if _DATA_LOST.search(text):
+        reason = _REASON.search(text)
+        return DataLost(
+            f"{stream}: messages were removed before they landed: "
+            f"{reason[1] if reason else _said(text)} To go on from what there is: "
+            f"ingest recover --select source:{stream}"
+        )
+    if found := _BROKER.search(text):
+        what = found[0].strip()
+        return BrokerUnreachable(f"{stream}: Kafka does not answer or refuses us: {what}")
+    return None
 
 
 def _said(text: str) -> str:

@@ -40,6 +40,8 @@ class Totals:
     landed: int = 0
     rescued: int = 0
     quarantined: int = 0
+    # Records that wait at the source, where it tells.
+    lag: int | None = None
     last_batch_at: str | None = None
     newest_batch_id: int = -1
     # The newest batch that the table of living keys holds.

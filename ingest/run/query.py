@@ -1,33 +1,29 @@
-"""One stream at work: its tables, its queue of files, its Structured Streaming query."""
+"""One stream at work: its tables, what arrives, its Structured Streaming query."""
 
 from __future__ import annotations
 
 import logging
-import shutil
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest import settings
 from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
 from ingest.bronze.maintenance import compacted
 from ingest.bronze.release import release
-from ingest.declarations.stream import CleanSource, Stream
+from ingest.declarations.stream import Stream
 from ingest.decode.repository import StreamSchema
-from ingest.errors import HeadwaterError
+from ingest.errors import BrokerUnreachable, HeadwaterError
 from ingest.events.event_type import Change, EventType
 from ingest.events.event_types import EventTypes, rule_of
 from ingest.failpoint import failpoint
-from ingest.files.listing import listed, released_files
-from ingest.files.queue import NEW, FileQueue
 from ingest.lake import Lake
 from ingest.run import requests
+from ingest.run.arrivals import arrivals
 from ingest.run.checkpoint import identity_of, is_unfinished
 from ingest.run.failures import explained
 from ingest.run.groups import GroupQueries
@@ -54,7 +50,7 @@ class Trigger(Enum):
 
 
 class StreamQuery:
-    """Lands one stream, from its folder to its table."""
+    """Lands one stream, from its source to its table."""
 
     def __init__(
         self,
@@ -68,7 +64,6 @@ class StreamQuery:
         self._progress = progress
         self._totals = read_totals(lake, stream.name, stream.table)
         self._first_batch = True
-        self._landed_files: dict[int, list[str]] = {}
         self.error: HeadwaterError | None = None
         self._running: StreamingQuery | None = None
         _make_tables(spark, lake, stream)
@@ -91,7 +86,7 @@ class StreamQuery:
         # Wrong hints are refused before anything runs.
         schema.load(_ALL_BATCHES)
         types.load(_ALL_BATCHES, schema.columns)
-        self._queue = FileQueue(spark, lake.queue(stream.table))
+        self._arrivals = arrivals(spark, lake, stream, clock)
         self._types = types
         has_tables = stream.events.have_tables
         self._groups = GroupQueries(spark, lake, stream, types) if has_tables else None
@@ -99,26 +94,10 @@ class StreamQuery:
         self._at_work = threading.Lock()
 
     def discover(self) -> None:
-        """Queue the files that are new; say which have changed since they landed.
-
-        While a batch waits, files gather for the next one: a stream that is behind takes larger
-        batches, which cost less a file.
-        """
-        if self._queue.has_waiting:
-            return
-        source = self.stream.files
-        found = listed(source, self._queue.known, self._clock())
-        found += released_files(self._lake.released(self.stream.table))
-        changed = self._queue.add(found, source, self._clock())
-        for file in changed:
-            log.warning(
-                "%s: %s has changed since it was read; its rows stay as they landed. Deliver "
-                "corrections under a new name",
-                self.stream.name,
-                file.path,
-            )
+        """Look for what is new; say what has changed since it landed."""
+        changed = self._arrivals.discover()
         if changed:
-            self._save(changed_files=self._totals.changed_files + len(changed))
+            self._save(changed_files=self._totals.changed_files + changed)
 
     def answer_requests(self) -> None:
         """Carry out what people have asked for, unless a batch is at work or unfinished."""
@@ -156,7 +135,7 @@ class StreamQuery:
         # An earlier process may have landed what it did not live to apply.
         self._follow()
         writer = (
-            self._queue.stream()
+            self._arrivals.stream()
             .writeStream.queryName(self.stream.name)
             .option("checkpointLocation", str(self._lake.checkpoint(self.stream.table)))
             .foreachBatch(self._batch)
@@ -190,6 +169,9 @@ class StreamQuery:
             self.error = self.error or explained(error, self.stream.name, self._lake)
         self.leave_tables()
         self._count_at_last()
+        if not isinstance(self.error, BrokerUnreachable):
+            self.acknowledge()
+        self._arrivals.close()
         self._save(
             state="failed" if self.error else "stopped",
             error=str(self.error) if self.error else None,
@@ -230,46 +212,33 @@ class StreamQuery:
         if self.stream.keep_current and self._lake.is_table(self._current.path):
             compacted(self._spark, self._current.path)
 
-    def clean_source(self) -> None:
-        """Move or delete the files of committed batches, as declared."""
-        source = self.stream.files
-        if source.clean_source is CleanSource.OFF:
-            return
-        commits = self._lake.checkpoint(self.stream.table) / "commits"
-        for batch in [one for one in self._landed_files if (commits / str(one)).exists()]:
-            for path in self._landed_files.pop(batch):
-                _cleaned(
-                    path,
-                    source.clean_source,
-                    settings.located(source.path),
-                    source.move_destination,
-                )
+    def acknowledge(self) -> None:
+        """Tell the source what has landed."""
+        lag = self._arrivals.acknowledge()
+        if lag != self._totals.lag:
+            self._save(lag=lag)
 
     def _is_busy(self) -> bool:
         status = self._query.status
         return bool(status["isTriggerActive"]) and bool(status["isDataAvailable"])
 
-    def _batch(self, files: DataFrame, batch: int) -> None:
+    def _batch(self, arrived: DataFrame, batch: int) -> None:
         try:
-            paths = [
-                row.path
-                for row in files.where(files.status == NEW).orderBy("modified_at", "path").collect()
-            ]
-            self._queue.take(paths)
-            if paths:
-                with self._at_work:
-                    self._land(paths, batch)
-                # After a recovery the newest batch is the first with files, not the first.
-                self._first_batch = False
-            self._landed_files[batch] = paths
+            with self._at_work:
+                self._land(arrived, batch)
         except Exception as error:
             # Py4J loses the type on its way back, so the runner asks here.
             self.error = explained(error, self.stream.name, self._lake)
             raise
 
-    def _land(self, paths: list[str], batch: int) -> None:
+    def _land(self, arrived: DataFrame, batch: int) -> None:
         began = time.monotonic()
-        landed = self._landing.land(paths, batch, repeated=self._first_batch)
+        repeated = self._first_batch
+        landed = self._arrivals.land(arrived, batch, self._landing, repeated=repeated)
+        if landed is None:
+            # After a recovery the newest batch is the first with files, not the first.
+            return
+        self._first_batch = False
         now = self._clock()
         self._totals = self._totals.after(landed, now)
         save_totals(self._lake, self._totals)
@@ -277,10 +246,10 @@ class StreamQuery:
         self._types.count()
         self._progress.add(self.stream.name, landed, time.monotonic() - began, now)
         log.info(
-            "%s: batch %d: %d files, %d landed, %d quarantined, %.1f s",
+            "%s: batch %d: %d records, %d landed, %d quarantined, %.1f s",
             self.stream.name,
             landed.batch_id,
-            landed.files,
+            landed.records,
             landed.landed,
             landed.quarantined,
             time.monotonic() - began,
@@ -321,19 +290,3 @@ def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:
         delta.create_table(spark, bronze, full, ("_event_date", "_event_type"))
     if not lake.is_table(quarantine):
         delta.create_table(spark, quarantine, columns.QUARANTINE)
-
-
-def _cleaned(path: str, how: CleanSource, root: str, destination: str | None) -> None:
-    file = Path(path)
-    if not file.is_relative_to(root):
-        # It left quarantine, and is not the producer's.
-        return
-    try:
-        if how is CleanSource.DELETE:
-            file.unlink(missing_ok=True)
-        elif destination and file.exists():
-            target = Path(settings.located(destination), file.relative_to(root))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(file, target)
-    except OSError as error:
-        log.warning("%s has landed but cannot be cleaned up: %s", path, error.strerror)

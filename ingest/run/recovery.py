@@ -12,12 +12,13 @@ import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ingest.declarations.stream import Stream
+from ingest.declarations.stream import FileSource, KafkaSource, Stream
 from ingest.errors import HeadwaterError, TableChanged
 from ingest.files.listing import listed, released_files
 from ingest.files.queue import LANDED, NEW, FileQueue
 from ingest.lake import Lake
 from ingest.run.checkpoint import fresh_identity
+from ingest.run.recovery_of_topics import recover_topics
 from ingest.run.runner import owned, utc_now
 from ingest.tables import table_log
 
@@ -47,9 +48,16 @@ def recover_stream(spark: SparkSession, lake: Lake, stream: Stream) -> None:
             f"{stream.name}: {bronze} is no table, so there is nothing to recover from; "
             f"remove {lake.identity(stream.table)} to land everything again"
         )
+    if isinstance(stream.source, KafkaSource):
+        recover_topics(spark, lake, stream, stream.source)
+    else:
+        _recover_files(spark, lake, stream, stream.source)
+
+
+def _recover_files(spark: SparkSession, lake: Lake, stream: Stream, source: FileSource) -> None:
+    bronze, now = lake.bronze(stream.table), utc_now()
     newest, done, unsure = _landed_files(spark, lake, stream)
-    now = utc_now()
-    here = listed(stream.files, (), now) + released_files(lake.released(stream.table))
+    here = listed(source, (), now) + released_files(lake.released(stream.table))
     for old in (str(lake.checkpoint(stream.table)), lake.queue(stream.table)):
         shutil.rmtree(old, ignore_errors=True)
     queue = FileQueue(spark, lake.queue(stream.table))

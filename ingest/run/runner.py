@@ -9,17 +9,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ingest.declarations.stream import Stream
-from ingest.errors import HeadwaterError
+from ingest.declarations.stream import FileSource, Stream
+from ingest.errors import BrokerUnreachable, HeadwaterError
 from ingest.files.listing import check_folder
 from ingest.lake import Lake
 from ingest.run.failures import explained
 from ingest.run.lock import StreamLock
 from ingest.run.progress import ProgressLog
 from ingest.run.query import StreamQuery, Trigger
+from ingest.run.retries import Retries
 from ingest.session import session
 from ingest.tables import delta
 
@@ -49,7 +51,6 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
             if query.is_active:
                 query.stop()
             query.wait()
-            query.clean_source()
             if query.error is None and not stopping.is_set():
                 query.compact()
                 errors += query.fill_tables(stopping)
@@ -63,49 +64,66 @@ def stream(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
         progress = ProgressLog(spark, lake)
         queries, errors = _started(spark, lake, streams, progress, Trigger.CONTINUOUS)
         log.info("%d streams are running; Ctrl-C stops them", len(queries))
+        restart = partial(_started, spark, lake, progress=progress, trigger=Trigger.CONTINUOUS)
         try:
-            _watch(queries, stopping, progress, lake, errors)
+            _watch(queries, stopping, progress, restart, errors)
         finally:
             for query in queries:
                 query.leave_tables()
         progress.write()
-        return errors + [query.error for query in queries if query.error]
+        return errors
 
 
 def _watch(
-    queries: Sequence[StreamQuery],
+    queries: list[StreamQuery],
     stopping: threading.Event,
     progress: ProgressLog,
-    lake: Lake,
+    restart: Callable[[Sequence[Stream]], tuple[list[StreamQuery], list[HeadwaterError]]],
     errors: list[HeadwaterError],
 ) -> None:
     """Look after streams until asked to stop, or until none is left."""
-    written = time.monotonic()
-    while not stopping.wait(_LOOK_EVERY) and any(query.is_active for query in queries):
-        for query in queries:
+    written, retries = time.monotonic(), Retries()
+    while not stopping.wait(_LOOK_EVERY) and (queries or retries.are_waiting):
+        for query in queries.copy():
             if query.is_active:
-                _guarded(query, lake, errors)
-            elif query.error:
+                _guarded(query, progress.lake)
+            else:
                 query.wait()
+                queries.remove(query)
+                _note_end(query, retries, errors)
+        if due := retries.due():
+            started, failed = restart(due)
+            queries += started
+            errors += failed
         if time.monotonic() - written > _WRITE_EVERY:
             progress.write()
             written = time.monotonic()
     for query in queries:
         query.stop()
-        query.clean_source()
+        if query.error:
+            errors.append(query.error)
 
 
-def _guarded(query: StreamQuery, lake: Lake, errors: list[HeadwaterError]) -> None:
+def _note_end(query: StreamQuery, retries: Retries, errors: list[HeadwaterError]) -> None:
+    """What becomes of a stream that has ended by itself."""
+    if isinstance(query.error, BrokerUnreachable):
+        seconds = retries.later(query.stream)
+        log.warning("%s; trying again in %.0f s", query.error, seconds)
+    elif query.error and query.error not in errors:
+        errors.append(query.error)
+        log.error("%s", query.error)
+
+
+def _guarded(query: StreamQuery, lake: Lake) -> None:
     """A look at one stream's folder; trouble there stops that stream only."""
     try:
         query.answer_requests()
         query.discover()
-        query.clean_source()
+        query.acknowledge()
     except Exception as error:  # the queue cannot be written, for one
         told = explained(error, query.stream.name, lake)
+        query.error = query.error or told
         query.stop()
-        errors.append(told)
-        log.error("%s", told)
 
 
 def _started(
@@ -143,7 +161,8 @@ def _started(
 def owned(lake: Lake, streams: Sequence[Stream]) -> Iterator[tuple[SparkSession, threading.Event]]:
     """A session that owns the streams, and the event that asks to stop."""
     for one in streams:
-        check_folder(one.files, f"{one.declared_in}: {one.name}")
+        if isinstance(one.source, FileSource):
+            check_folder(one.source, f"{one.declared_in}: {one.name}")
     with contextlib.ExitStack() as stack:
         for one in streams:
             stack.enter_context(StreamLock(lake.lock(one.table), one.name))

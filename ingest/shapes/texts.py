@@ -7,13 +7,20 @@ with a zero in front is none, nor is a timestamp without its offset.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ingest.shapes.shape import STRING
+
+if TYPE_CHECKING:
+    Kinds = np.ndarray[Any, np.dtype[np.uint8]]
 
 # Whole numbers of up to 38 digits; with a point up to 15 digits, which a double holds.
 _WHOLE = r"-?(?:0|[1-9][0-9]{0,37})"
 _FRACTION = r"-?(?:0|[1-9][0-9]{0,6})\.[0-9]{1,8}"
-_NUMBER_OR_BOOLEAN = f"(?:{_WHOLE}|{_FRACTION}|true|false)"
 _DAY = (
     r"(?:[12][0-9]{3})-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
     r"|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|[12][0-9]))"
@@ -22,22 +29,34 @@ _TIME = (
     r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?"
     r"(?:Z|[-+](?:0[0-9]|1[0-4]):[0-5][0-9])"
 )
-# All forms: the first group has a number or a boolean, the second what stands between the day
-# and the time of a timestamp.
-SAYING_TEXT = f"(?:({_NUMBER_OR_BOOLEAN})|{_DAY}(?:([T ]){_TIME})?)"
-_KINDS = (
-    ("TEXT_BOOLEAN", re.compile("true|false")),
-    ("TEXT_BIGINT", re.compile(r"-?(?:0|[1-9][0-9]{0,17})")),
-    ("TEXT_LARGE", re.compile(_WHOLE)),
-    ("TEXT_DOUBLE", re.compile(_FRACTION)),
-    ("TEXT_TIMESTAMP", re.compile(f"{_DAY}[T ]{_TIME}")),
-    ("TEXT_DATE", re.compile(_DAY)),
-)
+_FORMS = {
+    "TEXT_TIMESTAMP": f"{_DAY}[T ]{_TIME}",
+    "TEXT_BIGINT": r"-?(?:0|[1-9][0-9]{0,17})",
+    "TEXT_DOUBLE": _FRACTION,
+    "TEXT_DATE": _DAY,
+    "TEXT_BOOLEAN": "true|false",
+    "TEXT_LARGE": _WHOLE,
+}
+# What texts can say, and the length of the longest such text: 38 digits and a sign.
+TEXTS, LONGEST_TEXT = tuple(_FORMS), 39
+_PATTERNS = {kind: re.compile(form) for kind, form in _FORMS.items()}
 
 
 def kind_of_text(text: str) -> str:
     """The kind of shape that a string has."""
-    for kind, form in _KINDS:
+    for kind, form in _PATTERNS.items():
         if form.fullmatch(text):
             return kind
     return STRING
+
+
+def kinds_of_texts(texts: pa.StringArray) -> Kinds:
+    """The kind that each string has: its number among TEXTS, from 1, or 0 for STRING."""
+    found = np.zeros(len(texts), dtype=np.uint8)
+    rows = np.arange(len(texts))
+    for number, form in enumerate(_FORMS.values(), 1):
+        matches = pc.match_substring_regex(texts, f"\\A(?:{form})\\z")
+        is_this = matches.to_numpy(zero_copy_only=False)
+        found[rows[is_this]] = number
+        rows, texts = rows[~is_this], texts.filter(pc.invert(matches))
+    return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pyspark.sql import types as T
 
 from ingest.declarations.datatypes import data_type
@@ -47,6 +49,11 @@ def _struct(columns: tuple[tuple[str, str, str], ...]) -> T.StructType:
 INGEST = _struct(_PROVENANCE + _MEANING)
 QUARANTINE = _struct(_PROVENANCE + _REASON)
 NAMES = frozenset(INGEST.fieldNames())
+
+
+def ddl(names: Iterable[str]) -> str:
+    """Ingest columns with their types, as Spark's DDL has them."""
+    return ", ".join(f"{name} {INGEST[name].dataType.simpleString()}" for name in names)
 
 
 def record_schema(table: T.StructType) -> T.StructType:

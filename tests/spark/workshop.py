@@ -97,7 +97,7 @@ class Workshop:
             query.discover()
             query.start(Trigger.AVAILABLE_NOW)
             query.wait()
-            query.clean_source()
+            query.acknowledge()
         return query.error
 
     def fill(self, name: str) -> list[HeadwaterError]:

@@ -17,6 +17,7 @@ LAYERS = (
     ("java", "shell", "catalog"),
     ("settings",),
     ("lake", "failpoint", "session"),
+    ("stack",),
     ("declarations",),
     ("shapes",),
     ("tables",),

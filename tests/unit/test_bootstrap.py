@@ -32,10 +32,13 @@ def sh(script: str) -> Step:
 
 
 ENVIRONMENTS = sh(
-    "mkdir -p .venv/bin .venv/lib/python3.11/site-packages .venv-sqllint/bin .jars;"
+    "mkdir -p .venv/bin .venv/lib/python3.11/site-packages .venv-sqllint/bin;"
     "touch .venv/bin/python .venv-sqllint/bin/python;"
-    r"""sed -n 's/^\(artifactId\|version\) = "\(.*\)"/\2/p' jgo.lock.toml | """
-    'while read -r name && read -r version; do touch ".jars/$name-$version.jar"; done'
+    + "".join(
+        f"""mkdir {folder}; sed -n 's/^\\(artifactId\\|version\\) = "\\(.*\\)"/\\2/p' {lock} | """
+        f'while read -r name && read -r version; do touch "{folder}/$name-$version.jar"; done;'
+        for lock, folder in jars.SETS.items()
+    )
 )
 
 

@@ -18,6 +18,7 @@ from ingest.errors import DeclarationInvalid, SelectionEmpty
 
 GOOD: Mapping[str, Any] = {"from": "files", "path": "landing/orders", "format": "json"}
 CSV = {**GOOD, "format": "csv"}
+KAFKA = {"from": "kafka", "topic": "orders", "format": "json"}
 
 
 def node(ingest: object = GOOD, **changes: Any) -> dict[str, Any]:
@@ -126,6 +127,21 @@ WRONG = {
     "deletes without an order": (
         {**GOOD, "key": ["id"], "apply_as_deletes": "op = 'D'"},
         "meta.ingest.sequence_by",
+    ),
+    "a folder for messages": (
+        {**KAFKA, "path": "landing/orders"},
+        "meta.ingest.path: has no meaning with from: kafka",
+    ),
+    "a topic for files": ({**GOOD, "topic": "orders"}, "topic: has no meaning with from: files"),
+    "neither topic nor pattern": ({"from": "kafka", "format": "json"}, "topic: must be given"),
+    "topic and pattern": ({**KAFKA, "topic_pattern": "a.*"}, "and not both"),
+    "a topic that no broker has": ({**KAFKA, "topic": "or ders"}, "is no name of a topic"),
+    "csv in messages": ({**KAFKA, "format": "csv"}, "csv has no meaning with from: kafka"),
+    "bytes in files": ({**GOOD, "format": "bytes"}, "bytes goes with from: kafka"),
+    "a key in bytes": ({**KAFKA, "format": "bytes", "key": ["id"]}, "no meaning with format bytes"),
+    "messages that wait in quarantine": (
+        {**KAFKA, "envelope": "cloudevents", "on_incompatible_change": "quarantine"},
+        "quarantine goes with from: files",
     ),
     "a horizon without an identity": (
         {**GOOD, "deduplicate_within": "7 days"},

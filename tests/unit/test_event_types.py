@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import types as T
 
+from ingest.decode.arrow_json import records
 from ingest.decode.exact_json import loaded
 from ingest.decode.structures import Places, Watch, shape_of
 from ingest.events import variations
@@ -18,10 +19,11 @@ from ingest.events.event_type import Change, EventType
 from ingest.events.names import table_name
 from ingest.events.variations import Known, canonical, variation
 from ingest.shapes.evolution import leaves
-from ingest.shapes.shape import Shape, parse_shape, written_shape
+from ingest.shapes.shape import EMPTY, Shape, parse_shape, written_shape
 from ingest.shapes.texts import kind_of_text
 
 PLACES = Places(("type",), ("data",))
+KIND = T.StructType([T.StructField("type", T.StringType()), T.StructField("data", T.VariantType())])
 GIVEN: dict[str, Any] = {
     "payload": "data",
     "reserved": ["id"],
@@ -55,6 +57,11 @@ def columns(found: Shape) -> dict[str, str]:
     return {one.name: one.dataType.simpleString() for one in made.fields}
 
 
+def read(texts: pa.StringArray) -> pa.StructArray:
+    """The columns of KIND."""
+    return records(texts, KIND, overflow_matters=True)[0]
+
+
 def made_up(draw: random.Random, depth: int) -> Any:
     """Any document."""
     kind = draw.random()
@@ -65,16 +72,22 @@ def made_up(draw: random.Random, depth: int) -> Any:
     return draw.choice(SCALARS)
 
 
-def test_duckdb_tells_the_shapes_that_python_finds() -> None:
+def test_outlines_tell_the_shapes_that_python_finds() -> None:
     draw = random.Random(5)
-    records = [{"type": draw.choice("xyz"), "data": made_up(draw, 4)} for _ in range(3000)]
+    made = [{"type": draw.choice("xyz"), "data": made_up(draw, 4)} for _ in range(3000)]
     for indent in (None, 1):
-        texts = pa.array([json.dumps(one, indent=indent) for one in records])
-        found = PLACES.events(texts)
-        for row, record in enumerate(records):
-            name, told = found.pairs[found.of[row]]
-            assert name == record["type"]
-            assert canonical(told) == shape(record["data"]), record
+        texts = pa.array([json.dumps(one, indent=indent) for one in made])
+        for found in (PLACES.events(texts), PLACES.events_read(texts, read(texts), KIND)):
+            for row, record in enumerate(made):
+                name, told = found.pairs[found.of[row]]
+                assert name == record["type"]
+                assert canonical(told) == shape(record["data"]), record
+
+
+@pytest.mark.parametrize("payload", ["[" * 3000 + "]" * 3000, "[-NaN]", "[Inf]"])
+def test_what_is_going_to_quarantine_has_a_type_and_no_shape(payload: str) -> None:
+    found = PLACES.events(pa.array([f'{{"type": "x", "data": {payload}}}'] * 2))
+    assert [found.pairs[of] for of in found.of] == [("x", EMPTY)] * 2
 
 
 def test_what_has_no_type_is_no_event() -> None:
@@ -87,10 +100,11 @@ def test_what_has_no_type_is_no_event() -> None:
         '{"type": 5}',
         None,
     ]
-    found = PLACES.events(pa.array(texts, pa.string()))
-    assert [found.pairs[of][0] if of >= 0 else None for of in found.of] == [
-        *(None, None, None, None, "x", "5", None)
-    ]
+    told = pa.array(texts, pa.string())
+    for found in (PLACES.events(told), PLACES.events_read(told, read(told), KIND)):
+        assert [found.pairs[of][0] if of >= 0 else None for of in found.of] == [
+            *(None, None, None, None, "x", "5", None)
+        ]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +143,7 @@ def test_only_what_is_new_is_not_known() -> None:
     known = EventType("t", "t", 0)
     for count in range(len(payloads) + 1):
         watch = Watch(PLACES, Known({"t": known.seen}, frozenset(known.landed)))
-        numbers, mask = watch.judged(texts)
+        numbers, mask = watch.judged(texts, read(texts), KIND)
         assert list(mask[:count]) == [True] * count
         assert not mask[count:].any()
         if count < len(payloads):

@@ -33,7 +33,7 @@ STREAM = Stream(
     table="shop__orders",
     declared_in="shop.yml",
     description="",
-    files=FileSource(path="landing"),
+    source=FileSource(path="landing"),
     format=Format.JSON,
 )
 

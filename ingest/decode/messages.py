@@ -1,0 +1,121 @@
+"""Messages of Kafka, read by Spark's Python workers.
+
+A message is known by its topic, partition and offset. Those that are held back are read again
+from the broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from ingest.decode.arrow_json import records
+from ingest.decode.batches import Batches
+from ingest.decode.decoder import SCHEMA_ID
+from ingest.decode.inputs import Reading, gathered, read_texts
+from ingest.shapes.conversion import sql_type
+from ingest.tables import columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import types as T
+
+    from ingest.decode.structures import Watch
+
+_PROVENANCE = ("_source", "_partition", "_offset", "_key", "_headers", "_timestamp")
+# The same, of what Spark reads.
+FROM_KAFKA = (
+    *("topic as _source", "partition as _partition", "offset as _offset", "key as _key"),
+    *("headers as _headers", "timestamp as _timestamp", "value"),
+)
+# Up to so many messages, of so many bytes, are worked on here.
+_FEW, _SMALL = 5_000, 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class MessageInput:
+    """See Input: messages, with the columns of FROM_KAFKA. One without a value has no columns."""
+
+    spark: SparkSession
+    messages: DataFrame
+
+    @property
+    def provenance(self) -> Sequence[str]:
+        """See Input."""
+        return _PROVENANCE
+
+    @property
+    def place(self) -> str:
+        """See Input: with the length, which tells what to expect of those that are held back."""
+        return "concat_ws(':', _source, _partition, _offset, length)"
+
+    def read(
+        self,
+        kind: T.StructType,
+        *,
+        reading: Reading | None,
+        watch: Watch | None,
+        overflow_matters: bool,
+    ) -> DataFrame:
+        """See Input."""
+
+        def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in gathered(batches):
+                texts = _as_texts(batch["value"])
+                is_empty = texts.is_null()
+                if reading:
+                    texts = read_texts(texts, reading)
+                found, fit = records(texts, kind, overflow_matters=overflow_matters)
+                variations = pa.nulls(len(texts), pa.string())
+                if watch:
+                    variations, known = watch.judged(texts, found, kind)
+                    fit &= known
+                if not reading:
+                    fit |= is_empty.to_numpy(zero_copy_only=False)
+                beside = batch.drop_columns(["value"])
+                told = {SCHEMA_ID: variations, "record": found, "fits": pa.array(fit)}
+                yield pa.RecordBatch.from_arrays(
+                    [*beside.columns, *told.values()], [*beside.schema.names, *told]
+                )
+
+        record = sql_type(kind, variant="string")
+        provenance = columns.ddl(_PROVENANCE)
+        kinds = f"{provenance}, length int, {SCHEMA_ID} string, record {record}, fits boolean"
+        sized = self.messages.selectExpr(
+            *_PROVENANCE, "coalesce(length(value), 0) as length", "value"
+        )
+        return sized.mapInArrow(read, kinds)
+
+    def held(self, places: str) -> Batches:
+        """See Input."""
+        split = [place.split(":") for place in places.split(",")]
+        topics, partitions, offsets, lengths = zip(*split, strict=True)
+        wanted = pa.table(
+            {
+                "_source": pa.array(topics),
+                "_partition": pa.array(map(int, partitions), pa.int32()),
+                "_offset": pa.array(map(int, offsets), pa.int64()),
+            }
+        )
+        chosen = F.broadcast(self.spark.createDataFrame(wanted))
+        found = self.messages.join(chosen, wanted.column_names, "left_semi")
+        is_small = len(split) <= _FEW and sum(map(int, lengths)) <= _SMALL
+        return self._batches(found, here=is_small)
+
+    def sampled(self, most: int) -> Batches:
+        """See Input."""
+        return self._batches(self.messages.where("value is not null").limit(most), here=False)
+
+    def _batches(self, messages: DataFrame, *, here: bool) -> Batches:
+        found = messages.selectExpr(*_PROVENANCE, "value", "cast(null as bigint) as _position")
+        kinds = f"{columns.ddl(_PROVENANCE)}, value binary, _position bigint"
+        return Batches(self.spark, kinds, found.toArrow().to_batches() if here else found)
+
+
+def _as_texts(values: pa.BinaryArray) -> pa.StringArray:
+    """Bytes as text, unchecked as that of files is."""
+    return pa.Array.from_buffers(pa.string(), len(values), values.buffers(), offset=values.offset)

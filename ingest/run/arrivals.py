@@ -1,0 +1,250 @@
+"""What arrives for one stream, as Structured Streaming sees it: files, or messages of Kafka."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from py4j.protocol import Py4JError
+
+from ingest import settings
+from ingest.bronze.landing import Landed, Landing
+from ingest.declarations.stream import CleanSource, FileSource, KafkaSource, Stream
+from ingest.decode.messages import FROM_KAFKA
+from ingest.errors import DataLost
+from ingest.files.listing import listed, released_files
+from ingest.files.queue import NEW, FileQueue
+from ingest.lake import Lake
+from ingest.run.broker_admin import BrokerAdmin, Offsets
+from ingest.run.checkpoint import counted, newest_committed
+from ingest.run.topics import Recovered, save, topic_ids
+from ingest.stack.addresses import kafka_properties
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+log = logging.getLogger(__name__)
+
+# A broker that does not answer is told of within half a minute, and not in some; in words of
+# Kafka's clients, for declared properties to change.
+_PATIENCE = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
+
+
+class Arrivals(Protocol):
+    """Finds what is new, hands it to Spark batch by batch, and has each batch landed."""
+
+    def discover(self) -> int:
+        """Look for what is new; how much of what has landed was seen to have changed."""
+        ...
+
+    def stream(self) -> DataFrame:
+        """What arrives, as a stream."""
+        ...
+
+    def land(
+        self, arrived: DataFrame, batch: int, landing: Landing, *, repeated: bool
+    ) -> Landed | None:
+        """Land one batch; None where there is nothing in it."""
+        ...
+
+    def acknowledge(self) -> int | None:
+        """Tell the source what has landed; how many records wait there, where it can be told."""
+        ...
+
+    def close(self) -> None:
+        """Give back what was used to ask the source."""
+        ...
+
+
+def arrivals(
+    spark: SparkSession, lake: Lake, stream: Stream, clock: Callable[[], datetime]
+) -> Arrivals:
+    """What arrives for a stream."""
+    if isinstance(stream.source, KafkaSource):
+        return KafkaArrivals(spark, lake, stream, stream.source)
+    return FileArrivals(spark, lake, stream, stream.source, clock)
+
+
+class FileArrivals:
+    """See Arrivals: files of a folder, by a queue of their names."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        lake: Lake,
+        stream: Stream,
+        source: FileSource,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._lake, self._stream, self._source, self._clock = lake, stream, source, clock
+        self._queue = FileQueue(spark, lake.queue(stream.table))
+        self._landed_files: dict[int, list[str]] = {}
+
+    def discover(self) -> int:
+        """See Arrivals. Those that have changed are named in the log.
+
+        While a batch waits, files gather for the next one: a stream that is behind takes larger
+        batches, which cost less a file.
+        """
+        if self._queue.has_waiting:
+            return 0
+        found = listed(self._source, self._queue.known, self._clock())
+        found += released_files(self._lake.released(self._stream.table))
+        changed = self._queue.add(found, self._source, self._clock())
+        for file in changed:
+            log.warning(
+                "%s: %s has changed since it was read; its rows stay as they landed. Deliver "
+                "corrections under a new name",
+                self._stream.name,
+                file.path,
+            )
+        return len(changed)
+
+    def stream(self) -> DataFrame:
+        """See Arrivals."""
+        return self._queue.stream()
+
+    def land(
+        self, arrived: DataFrame, batch: int, landing: Landing, *, repeated: bool
+    ) -> Landed | None:
+        """See Arrivals."""
+        new = arrived.where(arrived.status == NEW).orderBy("modified_at", "path")
+        paths = [row.path for row in new.collect()]
+        self._queue.take(paths)
+        self._landed_files[batch] = paths
+        return landing.land(paths, batch, repeated=repeated) if paths else None
+
+    def acknowledge(self) -> int | None:
+        """See Arrivals: files of committed batches are moved or deleted, as declared."""
+        source = self._source
+        if source.clean_source is CleanSource.OFF:
+            return None
+        commits = self._lake.checkpoint(self._stream.table) / "commits"
+        for batch in [one for one in self._landed_files if (commits / str(one)).exists()]:
+            for path in self._landed_files.pop(batch):
+                _cleaned(path, source)
+        return None
+
+    def close(self) -> None:
+        """See Arrivals."""
+
+
+class KafkaArrivals:
+    """See Arrivals: messages of topics, each from where its partition was left."""
+
+    def __init__(
+        self, spark: SparkSession, lake: Lake, stream: Stream, source: KafkaSource
+    ) -> None:
+        self._spark, self._lake, self._stream, self._source = spark, lake, stream, source
+        self._checkpoint = lake.checkpoint(stream.table)
+        self._ids_file = lake.topics(stream.table)
+        self._recovered = Recovered.read(lake.recovered(stream.table))
+        self._properties = {**_PATIENCE, **kafka_properties(lake)}
+        self._admin: BrokerAdmin | None = None
+        self._acknowledged = -1
+
+    def discover(self) -> int:
+        """See Arrivals: Spark asks the broker itself, and what has landed there cannot change."""
+        return 0
+
+    def stream(self) -> DataFrame:
+        """See Arrivals."""
+        source = self._source
+        reader = (
+            self._spark.readStream.format("kafka")
+            .options(**{f"kafka.{name}": value for name, value in self._properties.items()})
+            .option("startingOffsets", self._starting_offsets())
+            .option("maxOffsetsPerTrigger", source.max_offsets_per_trigger)
+            .option("includeHeaders", "true")
+            .option("failOnDataLoss", "true")
+        )
+        if source.topic_pattern:
+            reader = reader.option("subscribePattern", source.topic_pattern)
+        else:
+            reader = reader.option("subscribe", ",".join(source.topics))
+        return reader.load().selectExpr(*FROM_KAFKA)
+
+    def land(
+        self, arrived: DataFrame, batch: int, landing: Landing, *, repeated: bool
+    ) -> Landed | None:
+        """See Arrivals. Raises DataLost where a topic is not the one that was read before."""
+        offsets = counted(self._checkpoint, batch) or {}
+        self._check_topics(offsets)
+        return landing.land_messages(self._unlanded(arrived, batch), batch, repeated=repeated)
+
+    def acknowledge(self) -> int | None:
+        """See Arrivals: a consumer group has the offsets, for tools that watch it."""
+        batch = newest_committed(self._checkpoint)
+        offsets = counted(self._checkpoint, batch) if batch >= 0 else None
+        if offsets is None:
+            return None
+        try:
+            if batch > self._acknowledged:
+                self._asked().commit(f"headwater.{self._stream.name}", offsets)
+                self._acknowledged = batch
+            return self._asked().behind(offsets)
+        except Py4JError as error:
+            # Nothing that has landed depends on it; a broker that is away is told by the query.
+            log.debug("%s: the broker was not told what has landed: %s", self._stream.name, error)
+            return None
+
+    def close(self) -> None:
+        """See Arrivals."""
+        if self._admin:
+            self._admin.close()
+            self._admin = None
+
+    def _starting_offsets(self) -> str:
+        found = self._recovered
+        return json.dumps(found.starting_offsets) if found else self._source.starting_offsets
+
+    def _unlanded(self, arrived: DataFrame, batch: int) -> DataFrame:
+        """A batch without what was landed of it before a recovery."""
+        found = self._recovered
+        if not found or not found.comes_again(counted(self._checkpoint, batch - 1)):
+            return arrived
+        stream, place = self._stream, ["_source", "_partition", "_offset"]
+        tables = (self._lake.bronze(one) for one in (stream.table, stream.quarantine_table))
+        rows = [self._spark.read.format("delta").load(table) for table in tables]
+        newest = (found.batch_id, found.batch_id + 1)
+        landed = [one.where(one._batch_id.between(*newest)).select(place) for one in rows]
+        return arrived.join(landed[0].union(landed[1]), place, "left_anti").select(arrived.columns)
+
+    def _check_topics(self, offsets: Offsets) -> None:
+        """A topic that was deleted and made again counts from 0, and Spark would not see it."""
+        ids, known = self._asked().topic_ids(offsets), topic_ids(self._ids_file)
+        for topic in sorted(ids.keys() & known.keys()):
+            if ids[topic] != known[topic]:
+                raise DataLost(
+                    f"{self._stream.name}: topic {topic} was deleted and made again, with messages "
+                    "that may not have landed; to land the new one from its beginning: "
+                    f"ingest recover --select source:{self._stream.name}"
+                )
+        if known.keys() != known.keys() | ids.keys():
+            save(self._ids_file, {**known, **ids})
+
+    def _asked(self) -> BrokerAdmin:
+        if self._admin is None:
+            self._admin = BrokerAdmin(self._spark, self._properties)
+        return self._admin
+
+
+def _cleaned(path: str, source: FileSource) -> None:
+    file, root = Path(path), settings.located(source.path)
+    if not file.is_relative_to(root):
+        # It left quarantine, and is not the producer's.
+        return
+    try:
+        if source.clean_source is CleanSource.DELETE:
+            file.unlink(missing_ok=True)
+        elif source.move_destination and file.exists():
+            target = Path(settings.located(source.move_destination), file.relative_to(root))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(file, target)
+    except OSError as error:
+        log.warning("%s has landed but cannot be cleaned up: %s", path, error.strerror)

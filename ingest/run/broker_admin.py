@@ -1,0 +1,84 @@
+"""Questions to a Kafka broker, through the client that Spark has loaded: the same properties
+that Spark's reader takes are right for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ingest.declarations.stream import KafkaSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Offsets by topic and partition, as Structured Streaming's checkpoint has them.
+Offsets = Mapping[str, Mapping[str, int]]
+
+
+class BrokerAdmin:
+    """One connection. What goes wrong is py4j's error of Kafka's exception."""
+
+    def __init__(self, spark: SparkSession, properties: Mapping[str, str]) -> None:
+        jvm: Any = spark._jvm
+        self._jvm, self._kafka = jvm, jvm.org.apache.kafka
+        settings = jvm.java.util.Properties()
+        for name, value in properties.items():
+            settings.setProperty(name, value)
+        self._admin = self._kafka.clients.admin.Admin.create(settings)
+
+    def topic_ids(self, topics: Iterable[str]) -> Mapping[str, str]:
+        """What tells a topic from one of the same name that was made before or after it."""
+        described = self._admin.describeTopics(list(topics)).allTopicNames().get()
+        return {name: described[name].topicId().toString() for name in described}
+
+    def earliest(self, source: KafkaSource) -> Offsets:
+        """The first offset that each partition of the source's topics still has."""
+        topics = list(source.topics)
+        if source.topic_pattern:
+            matches = self._jvm.java.util.regex.Pattern.compile(source.topic_pattern).matcher
+            there = self._admin.listTopics().names().get()
+            topics = [name for name in there if matches(name).matches()]
+        described = self._admin.describeTopics(topics).allTopicNames().get()
+        first = self._kafka.clients.admin.OffsetSpec.earliest()
+        asked = {
+            self._partition(name, one.partition()): first
+            for name in described
+            for one in described[name].partitions()
+        }
+        found = self._admin.listOffsets(asked).all().get()
+        offsets: dict[str, dict[str, int]] = {}
+        for place in asked:
+            offsets.setdefault(place.topic(), {})[str(place.partition())] = found[place].offset()
+        return offsets
+
+    def behind(self, offsets: Offsets) -> int:
+        """Messages that the partitions hold from these offsets on."""
+        latest = self._kafka.clients.admin.OffsetSpec.latest()
+        ends = {self._partition(*place): latest for place, _ in _each(offsets)}
+        found = self._admin.listOffsets(ends).all().get()
+        return sum(
+            max(0, found[self._partition(*place)].offset() - offset)
+            for place, offset in _each(offsets)
+        )
+
+    def commit(self, group: str, offsets: Offsets) -> None:
+        """Note offsets as those of a consumer group, as tools that watch lag expect it."""
+        noted = self._kafka.clients.consumer.OffsetAndMetadata
+        marks = {self._partition(*place): noted(offset) for place, offset in _each(offsets)}
+        self._admin.alterConsumerGroupOffsets(group, marks).all().get()
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._admin.close()
+
+    def _partition(self, topic: str, number: int) -> Any:
+        return self._kafka.common.TopicPartition(topic, number)
+
+
+def _each(offsets: Offsets) -> list[tuple[tuple[str, int], int]]:
+    return [
+        ((topic, int(number)), offset)
+        for topic, partitions in offsets.items()
+        for number, offset in partitions.items()
+    ]

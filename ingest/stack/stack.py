@@ -1,0 +1,178 @@
+"""Start, stop and look after the parts. They outlive the command that starts them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ingest import settings
+from ingest.errors import InputError, StackFailed
+from ingest.lake import Lake
+from ingest.stack.addresses import stack_file
+from ingest.stack.broker import Broker
+from ingest.stack.part import Part, Place, free_port
+
+# Seconds that a part may take to answer, and to end.
+_TO_START, _TO_STOP = 60.0, 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """How a part is: running, stopped, or killed (it ended, and nobody asked it to)."""
+
+    part: str
+    state: str
+    address: str
+    pid: int | None
+    memory_mb: int | None
+    folder: str
+
+
+class Stack:
+    """The parts of one lake; what is known of them is in `<lake>/_stack/stack.json`."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake, self._folder = lake, Path(lake.root, "_stack")
+        jars = settings.project_dir() / ".jars-stack"
+        if not any(jars.glob("*.jar")):
+            raise InputError(f"{jars} holds no jars; run 'make setup' first")
+        self.parts: Mapping[str, Part] = {part.name: part for part in (Broker(jars),)}
+
+    def up(self, say: Callable[[str], None]) -> None:
+        """Start every part that does not run, and see that each answers.
+
+        Raises StackFailed, with what did start left on.
+        """
+        for name, part in self.parts.items():
+            place = self._place(part)
+            self._start(part, place)
+            say(f"{name}: {self.address(name)}")
+
+    def down(self, say: Callable[[str], None]) -> None:
+        """Stop every part; what it keeps stays. Raises StackFailed."""
+        for name in list(self.parts)[::-1]:
+            pid = self._pid(name)
+            if pid is not None:
+                _ended(name, pid)
+                say(f"{name}: stopped")
+            self._remember(name, pid=None)
+
+    def status(self) -> Sequence[Status]:
+        """How each part is."""
+        return [self._status(name) for name in self.parts]
+
+    def log(self, name: str) -> Path:
+        """The file of what a part says. Raises InputError for a part that there is none of."""
+        if name not in self.parts:
+            raise InputError(f"there is no part {name!r}, but {', '.join(self.parts)}")
+        return self._folder / f"{name}.log"
+
+    def address(self, name: str) -> str:
+        """Where clients find a part; empty for one that was never started."""
+        ports = self._known().get(name, {}).get("ports", {})
+        return f"127.0.0.1:{ports[self.parts[name].listens[0]]}" if ports else ""
+
+    def _start(self, part: Part, place: Place) -> None:
+        if self._pid(part.name) is None:
+            self._spawn(part, place)
+        until = time.monotonic() + _TO_START
+        while not part.is_healthy(place):
+            pid = self._pid(part.name)
+            if pid is None:
+                raise StackFailed(f"{part.name}: it ended at once; see {self.log(part.name)}")
+            if time.monotonic() > until:
+                raise StackFailed(
+                    f"{part.name}: it does not answer after {_TO_START:.0f} s; "
+                    f"see {self.log(part.name)}"
+                )
+            time.sleep(0.2)
+
+    def _spawn(self, part: Part, place: Place) -> None:
+        settings.prepare_process()
+        part.prepare(place)
+        with self.log(part.name).open("ab") as log:
+            # In a session of its own: Ctrl-C in the terminal that started it is not for it.
+            process = subprocess.Popen(
+                part.command(place),
+                cwd=place.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self._remember(part.name, pid=process.pid)
+
+    def _place(self, part: Part) -> Place:
+        folder = self._folder / part.name
+        folder.mkdir(parents=True, exist_ok=True)
+        ports = self._known().get(part.name, {}).get("ports")
+        if ports is None:
+            ports = {use: free_port() for use in part.listens}
+            self._remember(part.name, ports=ports)
+        return Place(folder, ports)
+
+    def _status(self, name: str) -> Status:
+        known, pid = self._known().get(name, {}), self._pid(name)
+        state = "running" if pid else "killed" if known.get("pid") else "stopped"
+        return Status(
+            part=name,
+            state=state,
+            address=self.address(name),
+            pid=pid,
+            memory_mb=int(_told_by_ps(pid, "rss=")) // 1024 if pid else None,
+            folder=str(self._folder / name),
+        )
+
+    def _pid(self, name: str) -> int | None:
+        """The process of a part; a number that another one has got since is not it."""
+        pid = self._known().get(name, {}).get("pid")
+        is_it = pid is not None and str(self._folder / name) in _told_by_ps(pid, "command=")
+        return pid if is_it else None
+
+    def _known(self) -> dict[str, dict[str, Any]]:
+        try:
+            known: dict[str, dict[str, Any]] = json.loads(self._file.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        return known
+
+    def _remember(self, name: str, **values: object) -> None:
+        known = self._known()
+        known[name] = {**known.get(name, {}), **values}
+        new = self._file.with_suffix(".new")
+        new.write_text(json.dumps(known, indent=2) + "\n", "utf-8")
+        new.replace(self._file)
+
+    @property
+    def _file(self) -> Path:
+        return stack_file(self._lake)
+
+
+def _ended(name: str, pid: int) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        os.kill(pid, number)
+        until = time.monotonic() + _TO_STOP
+        while time.monotonic() < until:
+            if not _is_alive(pid):
+                return
+            time.sleep(0.1)
+    raise StackFailed(f"{name}: process {pid} does not end")
+
+
+def _is_alive(pid: int) -> bool:
+    return _told_by_ps(pid, "stat=")[:1] not in ("", "Z")
+
+
+def _told_by_ps(pid: int, what: str) -> str:
+    """What `ps` tells of a process; empty where there is none."""
+    told = subprocess.run(
+        ["ps", "-ww", "-o", what, "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return told.stdout.strip()
