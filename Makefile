@@ -21,6 +21,7 @@ test: lint ## Lint, then every test, in two processes side by side
 # Spark plans on one core what takes it little to compute: one process would leave the other idle.
 test-ingest:
 	@$(RUN) pytest tests/unit tests/spark
+	@$(RUN) pytest tests/live
 	@$(RUN) pytest tests/build/dbt_suite
 
 test-build:

@@ -62,6 +62,11 @@ class Lake:
 
     def is_table(self, path: str) -> bool:
         """Whether a folder holds a Delta table."""
-        log = Path(path, "_delta_log")
-        # A folder alone may be what a first write has left that was interrupted.
-        return any(log.glob("*.json")) or any(log.glob("*.parquet"))
+        return is_table(path)
+
+
+def is_table(path: str) -> bool:
+    """Whether a folder holds a Delta table."""
+    log = Path(path, "_delta_log")
+    # A folder alone may be what a first write has left that was interrupted.
+    return any(log.glob("*.json")) or any(log.glob("*.parquet"))

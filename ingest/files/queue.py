@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.declarations.stream import FileSource
 from ingest.files.listing import FoundFile
-from ingest.tables import table_log
+from ingest.lake import is_table
+from ingest.tables import delta, table_log
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,8 +31,8 @@ class FileQueue:
     def __init__(self, spark: SparkSession, path: str) -> None:
         self._spark = spark
         self.path = path
-        if not Path(path, "_delta_log").is_dir():
-            spark.sql(f"create table if not exists delta.`{path}` ({SCHEMA}) using delta")
+        if not is_table(path):
+            delta.ensure_table(spark, path, SCHEMA)
         rows = table_log.rows(path, ["path", "size", "modified_at", "found_at"]).sort_by("found_at")
         modified = rows["modified_at"].cast("int64").to_pylist()
         self._waiting: set[str] = set()

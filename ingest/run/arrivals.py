@@ -30,9 +30,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A broker that does not answer is told of within half a minute, and not in some; in words of
-# Kafka's clients, for declared properties to change.
-_PATIENCE = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
+# What declared properties may change: what aborted transactions wrote is not read, and a broker
+# that does not answer is told of within a minute, and not in some.
+_DEFAULTS = {
+    "isolation.level": "read_committed",
+    "default.api.timeout.ms": "20000",
+    "request.timeout.ms": "15000",
+}
 
 
 class Arrivals(Protocol):
@@ -144,7 +148,7 @@ class KafkaArrivals:
         self._checkpoint = lake.checkpoint(stream.table)
         self._ids_file = lake.topics(stream.table)
         self._recovered = Recovered.read(lake.recovered(stream.table))
-        self._properties = {**_PATIENCE, **kafka_properties(lake)}
+        self._properties = {**_DEFAULTS, **kafka_properties(lake)}
         self._admin: BrokerAdmin | None = None
         self._acknowledged = -1
 

@@ -29,8 +29,10 @@ _BROKER = re.compile(
     r"(?:org\.apache\.kafka\.(?:clients|common)\.(?:\w+\.)*\w+(?:Exception|Error)"
     r"|No resolvable bootstrap urls)[^\n]*"
 )
-_DATA_LOST = re.compile(r"\[KAFKA_DATA_LOSS\.\w+\]|KAFKA_DATA_LOSS")
-_REASON = re.compile(r"Reason:\s*([^\n]+)")
+_DATA_LOST = re.compile(r"KAFKA_DATA_LOSS[\s\S]*?Reason:\s*(?P<reason>[^\n]+)")
+_OUT_OF_RANGE = re.compile(
+    r"OffsetOutOfRangeException: .*?offset=(?P<offset>\d+).* for partition (?P<partition>\S+)"
+)
 _TRACEBACK = "Traceback (most recent call last):"
 _CONFLICT = re.compile(r"\[DELTA_CONCURRENT_\w+\]|Concurrent\w+Exception")
 
@@ -61,12 +63,15 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
 
 
 def _of_kafka(text: str, stream: str) -> HeadwaterError | None:
-    if _DATA_LOST.search(text):
-        reason = _REASON.search(text)
+    what = None
+    if found := _OUT_OF_RANGE.search(text):
+        what = f"offset {found['offset']} of {found['partition']} is gone."
+    elif found := _DATA_LOST.search(text):
+        what = found["reason"]
+    if what:
         return DataLost(
-            f"{stream}: messages were removed before they landed: "
-            f"{reason[1] if reason else _said(text)} To go on from what there is: "
-            f"ingest recover --select source:{stream}"
+            f"{stream}: messages were removed before they landed: {what} To go on from what there "
+            f"is: ingest recover --select source:{stream}"
         )
     if found := _BROKER.search(text):
         what = found[0].strip()

@@ -48,7 +48,7 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
         }
         for topic, partitions in earliest.items()
     }
-    _tell_what_is_gone(stream, earliest, before)
+    _tell_what_is_gone(stream, earliest, before, again)
     Recovered(starting_offsets=starts, landed=again, batch_id=newest).save(
         lake.recovered(stream.table)
     )
@@ -84,14 +84,14 @@ def _landed_offsets(
 _PLACE = ("_source", "_partition", "_offset")
 
 
-def _tell_what_is_gone(stream: Stream, earliest: Offsets, before: Offsets) -> None:
-    for topic, partitions in before.items():
-        for number, last in partitions.items():
-            first = earliest[topic].get(number, 0)
-            if first > last + 1:
+def _tell_what_is_gone(stream: Stream, earliest: Offsets, *landed: Offsets) -> None:
+    for topic, partitions in earliest.items():
+        for number, first in partitions.items():
+            last = max(one.get(topic, {}).get(number, -1) for one in landed)
+            if 0 <= last < first - 1:
                 log.warning(
-                    "%s: %s, partition %s: offsets %d to %d were removed from the topic; those "
-                    "that had not landed are lost",
+                    "%s: %s, partition %s: offsets %d to %d were removed from the topic before "
+                    "they landed",
                     stream.name,
                     topic,
                     number,

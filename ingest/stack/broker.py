@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.errors import StackFailed
-from ingest.stack.part import Place
+from ingest.stack.part import JavaPart, Place
 
 # One node: what is replicated elsewhere is here once. Topics are made by who asks for them.
 _PROPERTIES = """\
@@ -32,11 +32,8 @@ replica.fetch.max.bytes=10485760
 """
 
 
-class Broker:
+class Broker(JavaPart):
     """See Part."""
-
-    def __init__(self, jars: Path) -> None:
-        self._java = ("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*")
 
     @property
     def name(self) -> str:

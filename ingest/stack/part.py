@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a part keeps its data, and the ports of 127.0.0.1 that it listens on, by use."""
+    """Where a part keeps its data, and the ports of 127.0.0.1 that it listens on, by use.
+
+    `beside` are the places of the parts that were started before it.
+    """
 
     folder: Path
     ports: Mapping[str, int]
+    beside: Mapping[str, Place] = field(default_factory=dict)
 
 
 class Part(Protocol):
@@ -30,6 +35,20 @@ class Part(Protocol):
         """What its ports are for; the first is the one that clients know."""
         ...
 
+    @property
+    def ends_on(self) -> signal.Signals:
+        """What it takes for the wish that it ends, in good order."""
+        ...
+
+    @property
+    def user(self) -> str | None:
+        """The user of the system that it runs as; None: the one who starts it."""
+        ...
+
+    def folder(self, wanted: Path) -> Path:
+        """Where its data can be: in `wanted`, a folder of the lake, or elsewhere. Asked once."""
+        ...
+
     def prepare(self, place: Place) -> None:
         """Make its folder ready, the first time and each time; raises StackFailed."""
         ...
@@ -41,6 +60,27 @@ class Part(Protocol):
     def is_healthy(self, place: Place) -> bool:
         """Whether it answers."""
         ...
+
+
+class JavaPart:
+    """What all parts have in common that run on Java."""
+
+    def __init__(self, jars: Path) -> None:
+        self._java = ("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*")
+
+    @property
+    def ends_on(self) -> signal.Signals:
+        """See Part."""
+        return signal.SIGTERM
+
+    @property
+    def user(self) -> str | None:
+        """See Part."""
+        return None
+
+    def folder(self, wanted: Path) -> Path:
+        """See Part."""
+        return wanted
 
 
 def free_port() -> int:

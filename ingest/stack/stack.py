@@ -17,7 +17,9 @@ from ingest.errors import InputError, StackFailed
 from ingest.lake import Lake
 from ingest.stack.addresses import stack_file
 from ingest.stack.broker import Broker
+from ingest.stack.connect import Connect
 from ingest.stack.part import Part, Place, free_port
+from ingest.stack.postgres import Postgres
 
 # Seconds that a part may take to answer, and to end.
 _TO_START, _TO_STOP = 60.0, 30.0
@@ -43,16 +45,17 @@ class Stack:
         jars = settings.project_dir() / ".jars-stack"
         if not any(jars.glob("*.jar")):
             raise InputError(f"{jars} holds no jars; run 'make setup' first")
-        self.parts: Mapping[str, Part] = {part.name: part for part in (Broker(jars),)}
+        parts: tuple[Part, ...] = (Broker(jars), Postgres(), Connect(jars))
+        self.parts: Mapping[str, Part] = {part.name: part for part in parts}
 
-    def up(self, say: Callable[[str], None]) -> None:
-        """Start every part that does not run, and see that each answers.
+    def up(self, say: Callable[[str], None], only: Sequence[str] = ()) -> None:
+        """Start every part that does not run, or `only` some, and see that each answers.
 
         Raises StackFailed, with what did start left on.
         """
-        for name, part in self.parts.items():
-            place = self._place(part)
-            self._start(part, place)
+        for name in only or self.parts:
+            part = self.parts[name]
+            self._start(part, self._place(part))
             say(f"{name}: {self.address(name)}")
 
     def down(self, say: Callable[[str], None]) -> None:
@@ -60,9 +63,10 @@ class Stack:
         for name in list(self.parts)[::-1]:
             pid = self._pid(name)
             if pid is not None:
-                _ended(name, pid)
+                _ended(name, pid, self.parts[name].ends_on)
                 say(f"{name}: stopped")
-            self._remember(name, pid=None)
+            if name in self._known():
+                self._remember(name, pid=None)
 
     def status(self) -> Sequence[Status]:
         """How each part is."""
@@ -101,7 +105,8 @@ class Stack:
             # In a session of its own: Ctrl-C in the terminal that started it is not for it.
             process = subprocess.Popen(
                 part.command(place),
-                cwd=place.folder,
+                cwd="/",
+                user=part.user,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -110,13 +115,22 @@ class Stack:
         self._remember(part.name, pid=process.pid)
 
     def _place(self, part: Part) -> Place:
-        folder = self._folder / part.name
-        folder.mkdir(parents=True, exist_ok=True)
-        ports = self._known().get(part.name, {}).get("ports")
-        if ports is None:
+        known = self._known().get(part.name)
+        if known is None:
+            wanted = self._folder / part.name
+            wanted.mkdir(parents=True, exist_ok=True)
             ports = {use: free_port() for use in part.listens}
-            self._remember(part.name, ports=ports)
-        return Place(folder, ports)
+            self._remember(part.name, ports=ports, folder=str(part.folder(wanted)))
+        return self._known_place(part.name)
+
+    def _known_place(self, name: str) -> Place:
+        known = self._known()
+        others = {
+            other: Place(Path(one["folder"]), one["ports"])
+            for other, one in known.items()
+            if other != name
+        }
+        return Place(Path(known[name]["folder"]), known[name]["ports"], others)
 
     def _status(self, name: str) -> Status:
         known, pid = self._known().get(name, {}), self._pid(name)
@@ -127,13 +141,14 @@ class Stack:
             address=self.address(name),
             pid=pid,
             memory_mb=int(_told_by_ps(pid, "rss=")) // 1024 if pid else None,
-            folder=str(self._folder / name),
+            folder=known.get("folder", ""),
         )
 
     def _pid(self, name: str) -> int | None:
         """The process of a part; a number that another one has got since is not it."""
-        pid = self._known().get(name, {}).get("pid")
-        is_it = pid is not None and str(self._folder / name) in _told_by_ps(pid, "command=")
+        known = self._known().get(name, {})
+        pid = known.get("pid")
+        is_it = pid is not None and known["folder"] in _told_by_ps(pid, "command=")
         return pid if is_it else None
 
     def _known(self) -> dict[str, dict[str, Any]]:
@@ -155,8 +170,8 @@ class Stack:
         return stack_file(self._lake)
 
 
-def _ended(name: str, pid: int) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
+def _ended(name: str, pid: int, wish: signal.Signals) -> None:
+    for number in (wish, signal.SIGKILL):
         os.kill(pid, number)
         until = time.monotonic() + _TO_STOP
         while time.monotonic() < until:

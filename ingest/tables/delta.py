@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import shutil
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T
 
-from ingest.lake import Lake
+from ingest.lake import Lake, is_table
 from ingest.shapes.conversion import quoted, text_literal
 from ingest.tables import table_log
 
@@ -35,7 +37,16 @@ def create_table(
         for member in schema.fields
     )
     layout = f" cluster by ({', '.join(map(quoted, cluster_by))})" if cluster_by else ""
-    spark.sql(f"create table if not exists delta.`{path}` ({columns}) using delta{layout}")
+    _create(spark, path, f"({columns}) using delta{layout}")
+
+
+def _create(spark: SparkSession, path: str, definition: str) -> None:
+    log = Path(path, "_delta_log")
+    if log.is_dir() and not is_table(path):
+        # What a process left that was killed before the first commit: Delta takes the folder for
+        # a table, and would make none. One that is about to commit makes the folder again.
+        shutil.rmtree(log, ignore_errors=True)
+    spark.sql(f"create table if not exists delta.`{path}` {definition}")
 
 
 def append_once(
@@ -63,7 +74,7 @@ def replace_once(rows: DataFrame, path: str, *, application: str, version: int) 
     in the way: the same version may have other columns.
     """
     writer = rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
-    if not table_log.is_table(path) or table_log.last_version(path, application) < version:
+    if not is_table(path) or table_log.last_version(path, application) < version:
         writer = writer.option("txnAppId", application).option("txnVersion", version)
     writer.save(path)
 
@@ -84,7 +95,7 @@ def ensure_table(spark: SparkSession, path: str, ddl: str, tries: int = 5) -> No
     """Make an empty Delta table unless there is one; two processes may try at once."""
     for attempt in range(tries):
         try:
-            spark.sql(f"create table if not exists delta.`{path}` ({ddl}) using delta")
+            _create(spark, path, f"({ddl}) using delta")
             return
         except Exception as error:
             if attempt == tries - 1 or "Concurrent" not in f"{type(error).__name__} {error}":

@@ -173,11 +173,6 @@ def append_rows(
     )
 
 
-def is_table(path: str) -> bool:
-    """Whether a folder holds a table."""
-    return bool(DeltaTable.is_deltatable(path))
-
-
 def is_simple(path: str) -> bool:
     """Whether a table needs no feature that came after Delta's first protocol of writers."""
     return DeltaTable(path).protocol().min_writer_version <= _FIRST_PROTOCOL

@@ -76,6 +76,16 @@ def test_a_batch_whose_commit_was_lost_lands_once(workshop: Workshop) -> None:
     assert len(workshop.rejects("replayed")) == 1
 
 
+def test_a_table_whose_making_was_killed_is_made_by_the_next_run(workshop: Workshop) -> None:
+    stream = workshop.stream("unmade", {"id": "bigint"})
+    workshop.drop("unmade", "1.jsonl", [{"id": 1}])
+    lake = workshop.lake
+    for path in (lake.bronze(stream.table), lake.queue(stream.table)):
+        Path(path, "_delta_log", "_staged_commits").mkdir(parents=True)
+    workshop.land("unmade")
+    assert workshop.values("unmade", "id") == [1]
+
+
 class Killed(Exception):
     """Stands for a kill, where a process would be too slow."""
 

@@ -1,0 +1,63 @@
+"""Kafka Connect with Debezium, which remembers its connectors in the broker."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+
+from ingest.stack.part import JavaPart, Place
+
+_PROPERTIES = """\
+bootstrap.servers=127.0.0.1:{broker}
+group.id=connect
+listeners=http://127.0.0.1:{clients}
+key.converter=org.apache.kafka.connect.json.JsonConverter
+value.converter=org.apache.kafka.connect.json.JsonConverter
+config.storage.topic=_connect_configs
+config.storage.replication.factor=1
+offset.storage.topic=_connect_offsets
+offset.storage.replication.factor=1
+offset.storage.partitions=1
+status.storage.topic=_connect_status
+status.storage.replication.factor=1
+status.storage.partitions=1
+offset.flush.interval.ms=5000
+plugin.discovery=only_scan
+producer.max.request.size=10485760
+connector.client.config.override.policy=All
+"""
+
+
+class Connect(JavaPart):
+    """See Part."""
+
+    @property
+    def name(self) -> str:
+        """See Part."""
+        return "connect"
+
+    @property
+    def listens(self) -> Sequence[str]:
+        """See Part."""
+        return ("clients",)
+
+    def prepare(self, place: Place) -> None:
+        """See Part."""
+        broker = place.beside["kafka"].ports["clients"]
+        text = _PROPERTIES.format(broker=broker, clients=place.ports["clients"])
+        (place.folder / "connect.properties").write_text(text, "utf-8")
+
+    def command(self, place: Place) -> Sequence[str]:
+        """See Part."""
+        program = "org.apache.kafka.connect.cli.ConnectDistributed"
+        return (*self._java, "-Xmx400m", program, f"{place.folder}/connect.properties")
+
+    def is_healthy(self, place: Place) -> bool:
+        """See Part: it tells its connectors."""
+        url = f"http://127.0.0.1:{place.ports['clients']}/connectors"
+        try:
+            with urllib.request.urlopen(url, timeout=2) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
