@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from bench import builds, changes, landing, types
+from bench import builds, changes, kafka, landing, types
 from bench.report import show, show_costs, show_memory, show_reads
 from ingest.session import session
 
@@ -15,9 +15,9 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "only", nargs="*", metavar="landing|types|builds|changes", help="default: all"
+        "only", nargs="*", metavar="landing|types|kafka|builds|changes", help="default: all"
     )
-    parser.add_argument("--events", type=int, default=1_000_000, help="of landing and types")
+    parser.add_argument("--events", type=int, default=1_000_000, help="of landing, types and kafka")
     parser.add_argument("--events-a-day", type=int, default=100_000, help="of builds")
     parser.add_argument("--rows", type=int, default=5_000_000, help="of changes")
     parser.add_argument("--rounds", type=int, default=5)
@@ -36,6 +36,10 @@ def main() -> None:
             show_reads(types.reads(spark, work))
             show_costs(types.variations(spark, work, chosen.rounds))
             show_costs(types.tables(spark, work, chosen.events // 20))
+            spark.stop()
+        if "kafka" in (chosen.only or ["kafka"]):
+            spark = session("bench", str(work))
+            show(kafka.measure(spark, work, chosen.events, chosen.rounds))
             spark.stop()
         if "builds" in (chosen.only or ["builds"]):
             show_costs(builds.measure(work, chosen.events_a_day, chosen.rounds))

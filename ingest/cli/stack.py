@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="The parts that streams stand on, started on this machine: a Kafka broker.",
+    help="What streams stand on, on this machine: Kafka, PostgreSQL, Kafka Connect with Debezium.",
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

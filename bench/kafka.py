@@ -1,0 +1,161 @@
+"""Messages of a topic to bronze, beside plain Spark that reads the same topic.
+
+By hand: Structured Streaming from the topic to a Delta table, as bytes or by `from_json` with the
+schema known beforehand; place, key, headers and time are kept. Same session, codec and batches.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from bench.landing import landing_query
+from bench.report import Ratio
+from ingest.declarations.reading import read_stream
+from ingest.declarations.stream import Stream
+from ingest.decode.messages import FROM_KAFKA
+from ingest.lake import Lake
+from ingest.stack.addresses import kafka_properties, stack_file
+from ingest.stack.stack import Stack
+
+_TOPIC, _PARTITIONS = "bench", 4
+_SCHEMA = (
+    "id bigint, customer_id bigint, amount double, currency string, paid boolean, "
+    "at string, note string, lines array<struct<sku: string, count: bigint>>"
+)
+_BATCH = 500_000
+
+
+def measure(spark: SparkSession, work: Path, events: int, rounds: int) -> list[Ratio]:
+    """Median seconds of each way: bytes first, by hand before ours."""
+    lake = Lake(str(work / "kafka"))
+    stack = Stack(lake)
+    stack.up(lambda _: None, only=["kafka"])
+    try:
+        _produce(stack.address("kafka"), events)
+        return [
+            one
+            for kind in ("bytes", "json")
+            for one in _compared(spark, lake, kind, events, rounds)
+        ]
+    finally:
+        stack.down(lambda _: None)
+
+
+def _compared(spark: SparkSession, lake: Lake, kind: str, events: int, rounds: int) -> list[Ratio]:
+    stream = _stream(kind)
+    ways: dict[str, Callable[[Path], object]] = {
+        "by hand": lambda folder: _by_hand(spark, lake, kind, folder),
+        "ingest": lambda folder: landing_query(spark, stream, folder),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(rounds + 1):
+        for name, land in ways.items():
+            folder = Path(lake.root).parent / "kafka-landed"
+            shutil.rmtree(folder, ignore_errors=True)
+            _know_the_broker(lake, folder)
+            began = time.perf_counter()
+            land(folder)
+            # The first round warms up.
+            if number:
+                seconds[name].append(time.perf_counter() - began)
+            table = folder / "bronze" / stream.table
+            count = spark.read.format("delta").load(str(table)).count()
+            if count != events:
+                raise RuntimeError(f"{name}, {kind}: {count} of {events} messages")
+    by_hand = statistics.median(seconds["by hand"])
+    return [
+        Ratio(
+            f"{events:,} messages to bronze, {kind}: {name}",
+            statistics.median(times),
+            by_hand,
+            None if name == "by hand" else {"bytes": 0.9, "json": 0.8}[kind],
+        )
+        for name, times in seconds.items()
+    ]
+
+
+def _by_hand(spark: SparkSession, lake: Lake, kind: str, folder: Path) -> None:
+    messages = (
+        spark.readStream.format("kafka")
+        .options(**{f"kafka.{name}": value for name, value in kafka_properties(lake).items()})
+        .option("subscribe", _TOPIC)
+        .option("startingOffsets", "earliest")
+        .option("includeHeaders", "true")
+        .option("maxOffsetsPerTrigger", _BATCH)
+        .load()
+        .selectExpr(*FROM_KAFKA)
+    )
+    if kind == "json":
+        parsed = F.from_json(F.expr("cast(value as string)"), _SCHEMA)
+        messages = messages.withColumn("row", parsed).select("*", "row.*").drop("value", "row")
+    (
+        messages.writeStream.format("delta")
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .trigger(availableNow=True)
+        .start(str(folder / "bronze" / _stream(kind).table))
+        .awaitTermination()
+    )
+
+
+def _stream(kind: str) -> Stream:
+    declared = {"from": "kafka", "topic": _TOPIC, "format": kind}
+    return read_stream(
+        {
+            "unique_id": f"source.headwater.bench.{kind}",
+            "original_file_path": "bench/kafka.py",
+            "source_name": "bench",
+            "name": kind,
+            "identifier": f"bench__{kind}",
+            "schema": "bronze",
+            "config": {
+                "meta": {"ingest": {**declared, "max_offsets_per_trigger": _BATCH}},
+            },
+            "columns": {},
+        }
+    )
+
+
+def _know_the_broker(lake: Lake, folder: Path) -> None:
+    """A fresh lake has no stack: it uses the one beside it."""
+    known = stack_file(Lake(str(folder)))
+    known.parent.mkdir(parents=True)
+    shutil.copy(stack_file(lake), known)
+
+
+def _produce(address: str, events: int) -> None:
+    admin = AdminClient({"bootstrap.servers": address})
+    for made in admin.create_topics([NewTopic(_TOPIC, _PARTITIONS, 1)]).values():
+        made.result(30)
+    producer = Producer({"bootstrap.servers": address, "linger.ms": 50, "batch.size": 1 << 20})
+    draw = random.Random(events)
+    for number in range(events):
+        message = {
+            "id": number,
+            "customer_id": draw.randrange(100_000),
+            "amount": round(draw.random() * 1000, 2),
+            "currency": draw.choice(("EUR", "USD", "JPY")),
+            "paid": draw.random() < 0.5,
+            "at": f"2026-11-22T10:{draw.randrange(60):02}:{draw.randrange(60):02}Z",
+            "note": "".join(draw.choices("abcdefghij klmnop", k=160)),
+            "lines": [{"sku": f"s{draw.randrange(999)}", "count": draw.randrange(9)}] * 2,
+        }
+        value = json.dumps(message)
+        while True:
+            try:
+                producer.produce(_TOPIC, value=value, key=str(number % 1000))
+                break
+            except BufferError:
+                producer.poll(0.1)
+    producer.flush()
