@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# What declared properties may change: what aborted transactions wrote is not read, and a broker
-# that does not answer is told of within a minute, and not in some.
+# What declared properties may change: what aborted transactions wrote is not read, a topic is not
+# made by asking for it, and a broker that does not answer is told of within a minute, not in some.
 _DEFAULTS = {
+    "allow.auto.create.topics": "false",
     "isolation.level": "read_committed",
     "default.api.timeout.ms": "20000",
     "request.timeout.ms": "15000",

@@ -1,6 +1,7 @@
 {#-
     Types of columns that a stream's records have although nobody declared them, by path: those
-    of CloudEvents (as in ingest/declarations/envelopes.py), and what tells events apart.
+    of CloudEvents (as in ingest/declarations/envelopes.py), the bytes of a message that is not
+    read, and what tells events apart.
 -#}
 {% macro envelope_types(stream) -%}
     {%- set declared = stream.config.meta.ingest -%}
@@ -10,6 +11,8 @@
             {%- do types.update({name: 'string'}) -%}
         {%- endfor -%}
         {%- do types.update({'time': 'timestamp', 'data': 'variant'}) -%}
+    {%- elif declared.format == 'bytes' -%}
+        {%- do types.update({'value': 'binary'}) -%}
     {%- elif declared.get('event_type') -%}
         {%- for path in declared.get('event_id') or declared.get('key') or [] -%}
             {%- do types.update({path: 'string'}) -%}
