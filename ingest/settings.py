@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 from ingest import java, shell
@@ -79,3 +80,5 @@ def prepare_process() -> None:
     for name in set(os.environ) - set(clean):
         del os.environ[name]
     os.environ.update(clean)
+    # Python's own times follow the zone that is set there.
+    time.tzset()

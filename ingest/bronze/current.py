@@ -15,7 +15,7 @@ from pyspark.sql import types as T
 
 from ingest.changes.application import ChangeApplication, Outcome, Target
 from ingest.changes.plan import Rules
-from ingest.declarations.stream import Envelope, Stream
+from ingest.declarations.stream import Envelope, KafkaSource, Stream
 from ingest.decode.debezium import CHANGE_OPERATIONS, INCOMPLETE, OPERATION, REST, TRUNCATE
 from ingest.lake import Lake
 from ingest.shapes.conversion import quoted, text_literal, type_at
@@ -74,6 +74,10 @@ class CurrentTable:
         if self.stream.envelope is Envelope.DEBEZIUM:
             self._warn_of_incomplete(rows)
             return rows.where(F.col(OPERATION).isin(*CHANGE_OPERATIONS))
+        if isinstance(self.stream.source, KafkaSource):
+            # A message without a value has no key, and says nothing of a row.
+            keys = [f"{quoted(name)} is not null" for (name,) in self.stream.identity.key]
+            rows = rows.where(" and ".join(keys))
         if self.stream.envelope is not Envelope.DMS:
             return rows
         for (name,) in self.stream.identity.sequence_by:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from ingest.files.queue import NEW, FileQueue
 from ingest.lake import Lake
 from ingest.run.broker_admin import BrokerAdmin, Offsets
 from ingest.run.checkpoint import counted, newest_committed
-from ingest.run.topics import Recovered, save, topic_ids
+from ingest.run.topics import KnownTopic, Recovered, known_topics, save_topics
 from ingest.stack.addresses import kafka_properties
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ _DEFAULTS = {
     "default.api.timeout.ms": "20000",
     "request.timeout.ms": "15000",
 }
+# Seconds for which a broker that did not answer is not told what has landed: other streams wait
+# meanwhile, and nothing depends on it.
+_QUIET = 60.0
 
 
 class Arrivals(Protocol):
@@ -151,7 +155,7 @@ class KafkaArrivals:
         self._recovered = Recovered.read(lake.recovered(stream.table))
         self._properties = {**_DEFAULTS, **kafka_properties(lake)}
         self._admin: BrokerAdmin | None = None
-        self._acknowledged = -1
+        self._acknowledged, self._quiet_until = -1, 0.0
 
     def discover(self) -> int:
         """See Arrivals: Spark asks the broker itself, and what has landed there cannot change."""
@@ -179,12 +183,14 @@ class KafkaArrivals:
     ) -> Landed | None:
         """See Arrivals. Raises DataLost where a topic is not the one that was read before."""
         offsets = counted(self._checkpoint, batch) or {}
-        self._check_topics(offsets)
+        self._check_topics(offsets, landing.first_batch_id + 2 * batch)
         return landing.land_messages(self._unlanded(arrived, batch), batch, repeated=repeated)
 
     def acknowledge(self) -> int | None:
         """See Arrivals: a consumer group has the offsets, for tools that watch it."""
         batch = newest_committed(self._checkpoint)
+        if time.monotonic() < self._quiet_until:
+            return None
         offsets = counted(self._checkpoint, batch) if batch >= 0 else None
         if offsets is None:
             return None
@@ -196,6 +202,7 @@ class KafkaArrivals:
         except Py4JError as error:
             # Nothing that has landed depends on it; a broker that is away is told by the query.
             log.debug("%s: the broker was not told what has landed: %s", self._stream.name, error)
+            self._quiet_until = time.monotonic() + _QUIET
             return None
 
     def close(self) -> None:
@@ -216,22 +223,22 @@ class KafkaArrivals:
         stream, place = self._stream, ["_source", "_partition", "_offset"]
         tables = (self._lake.bronze(one) for one in (stream.table, stream.quarantine_table))
         rows = [self._spark.read.format("delta").load(table) for table in tables]
-        newest = (found.batch_id, found.batch_id + 1)
-        landed = [one.where(one._batch_id.between(*newest)).select(place) for one in rows]
+        landed = [one.where(found.was_landed()).select(place) for one in rows]
         return arrived.join(landed[0].union(landed[1]), place, "left_anti").select(arrived.columns)
 
-    def _check_topics(self, offsets: Offsets) -> None:
+    def _check_topics(self, offsets: Offsets, batch_id: int) -> None:
         """A topic that was deleted and made again counts from 0, and Spark would not see it."""
-        ids, known = self._asked().topic_ids(offsets), topic_ids(self._ids_file)
+        ids, known = self._asked().topic_ids(offsets), known_topics(self._ids_file)
         for topic in sorted(ids.keys() & known.keys()):
-            if ids[topic] != known[topic]:
+            if ids[topic] != known[topic].id:
                 raise DataLost(
                     f"{self._stream.name}: topic {topic} was deleted and made again, with messages "
                     "that may not have landed; to land the new one from its beginning: "
                     f"ingest recover --select source:{self._stream.name}"
                 )
-        if known.keys() != known.keys() | ids.keys():
-            save(self._ids_file, {**known, **ids})
+        new = {topic: KnownTopic(ids[topic], batch_id) for topic in ids.keys() - known.keys()}
+        if new:
+            save_topics(self._ids_file, {**known, **new})
 
     def _asked(self) -> BrokerAdmin:
         if self._admin is None:

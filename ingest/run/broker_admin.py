@@ -38,7 +38,7 @@ class BrokerAdmin:
         if source.topic_pattern:
             matches = self._jvm.java.util.regex.Pattern.compile(source.topic_pattern).matcher
             there = self._admin.listTopics().names().get()
-            topics = [name for name in there if matches(name).matches()]
+            topics = [name for name in there if matches(name).find()]
         described = self._admin.describeTopics(topics).allTopicNames().get()
         first = self._kafka.clients.admin.OffsetSpec.earliest()
         asked = {
@@ -52,15 +52,20 @@ class BrokerAdmin:
             offsets.setdefault(place.topic(), {})[str(place.partition())] = found[place].offset()
         return offsets
 
+    def latest(self, offsets: Offsets) -> Offsets:
+        """The offsets that come next in the same partitions."""
+        spec = self._kafka.clients.admin.OffsetSpec.latest()
+        asked = {self._partition(*place): spec for place, _ in _each(offsets)}
+        found = self._admin.listOffsets(asked).all().get()
+        return {
+            topic: {n: found[self._partition(topic, n)].offset() for n in partitions}
+            for topic, partitions in offsets.items()
+        }
+
     def behind(self, offsets: Offsets) -> int:
         """Messages that the partitions hold from these offsets on."""
-        latest = self._kafka.clients.admin.OffsetSpec.latest()
-        ends = {self._partition(*place): latest for place, _ in _each(offsets)}
-        found = self._admin.listOffsets(ends).all().get()
-        return sum(
-            max(0, found[self._partition(*place)].offset() - offset)
-            for place, offset in _each(offsets)
-        )
+        ends = self.latest(offsets)
+        return sum(max(0, ends[topic][n] - offset) for (topic, n), offset in _each(offsets))
 
     def commit(self, group: str, offsets: Offsets) -> None:
         """Note offsets as those of a consumer group, as tools that watch lag expect it."""
@@ -72,13 +77,13 @@ class BrokerAdmin:
         """Disconnect."""
         self._admin.close()
 
-    def _partition(self, topic: str, number: int) -> Any:
-        return self._kafka.common.TopicPartition(topic, number)
+    def _partition(self, topic: str, number: str | int) -> Any:
+        return self._kafka.common.TopicPartition(topic, int(number))
 
 
-def _each(offsets: Offsets) -> list[tuple[tuple[str, int], int]]:
+def _each(offsets: Offsets) -> list[tuple[tuple[str, str], int]]:
     return [
-        ((topic, int(number)), offset)
+        ((topic, number), offset)
         for topic, partitions in offsets.items()
         for number, offset in partitions.items()
     ]

@@ -47,10 +47,13 @@ def identity_of(lake: Lake, stream: Stream) -> Identity:
     remedy = f"to go on from what has landed: ingest recover --select source:{stream.name}"
     has_run = (checkpoint / "commits").is_dir() and any((checkpoint / "commits").glob("[0-9]*"))
     if not path.exists() or not (checkpoint.exists() or has_run):
-        if table_log.newest_batch(bronze) >= 0:
+        rejected = lake.bronze(stream.quarantine_table)
+        if table_log.newest_batch(bronze) >= 0 or (
+            lake.is_table(rejected) and table_log.newest_batch(rejected) >= 0
+        ):
             raise CheckpointInvalid(
-                f"{stream.name}: bronze.{stream.table} has rows, but its checkpoint "
-                f"{checkpoint} is gone; {remedy}"
+                f"{stream.name}: bronze.{stream.table}, or its quarantine, has rows, but its "
+                f"checkpoint {checkpoint} is gone; {remedy}"
             )
         if not path.exists():
             identity = fresh_identity(stream, current_id, first_batch_id=0)

@@ -27,9 +27,12 @@ _CHANGED = re.compile(
 )
 _BROKER = re.compile(
     r"(?:org\.apache\.kafka\.(?:clients|common)\.(?:\w+\.)*\w+(?:Exception|Error)"
-    r"|No resolvable bootstrap urls)[^\n]*"
+    r"|No resolvable bootstrap urls|Failed to create new KafkaAdminClient"
+    r"|Failed to construct kafka consumer|Cannot fetch record for offset"
+    r"|The error could be transient - restart your query)[^\n]*"
 )
 _DATA_LOST = re.compile(r"KAFKA_DATA_LOSS[\s\S]*?Reason:\s*(?P<reason>[^\n]+)")
+_OTHER_PARTITIONS = "KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED"
 _OUT_OF_RANGE = re.compile(
     r"OffsetOutOfRangeException: .*?offset=(?P<offset>\d+).* for partition (?P<partition>\S+)"
 )
@@ -43,6 +46,8 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
         return error
     text = str(error)
     log = f"{lake.root}/_logs/spark.log"
+    if of_kafka := _of_kafka(text, stream):
+        return of_kafka
     if found := _STORAGE.search(text):
         return StorageFailed(
             f"{stream}: the lake cannot be written ({found[0]}): make room or give the right, then "
@@ -58,11 +63,15 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
             f"{stream}: another writer committed to its table; run again, "
             "and let only one process write it"
         )
-    of_kafka = _of_kafka(text, stream)
-    return of_kafka or TerminalError(f"{stream}: {_said(text) or type(error).__name__}; see {log}")
+    return TerminalError(f"{stream}: {_said(text) or type(error).__name__}; see {log}")
 
 
 def _of_kafka(text: str, stream: str) -> HeadwaterError | None:
+    if _OTHER_PARTITIONS in text:
+        return TransientError(
+            f"{stream}: topics or partitions came or went since it was recovered; once more: "
+            f"ingest recover --select source:{stream}"
+        )
     what = None
     if found := _OUT_OF_RANGE.search(text):
         what = f"offset {found['offset']} of {found['partition']} is gone."

@@ -90,6 +90,8 @@ class StreamQuery:
         self._types = types
         has_tables = stream.events.have_tables
         self._groups = GroupQueries(spark, lake, stream, types) if has_tables else None
+        # The batch's thread and the one that looks after streams both write totals.
+        self._counting = threading.RLock()
         # Held by a batch at work, and by the answers that are given between batches.
         self._at_work = threading.Lock()
 
@@ -240,8 +242,9 @@ class StreamQuery:
             return
         self._first_batch = False
         now = self._clock()
-        self._totals = self._totals.after(landed, now)
-        save_totals(self._lake, self._totals)
+        with self._counting:
+            self._totals = self._totals.after(landed, now)
+            save_totals(self._lake, self._totals)
         self._follow()
         self._types.count()
         self._progress.add(self.stream.name, landed, time.monotonic() - began, now)
@@ -264,8 +267,9 @@ class StreamQuery:
             self._save(current_batch_id=applied)
 
     def _save(self, **changes: object) -> None:
-        self._totals = replace(self._totals, **changes)  # type: ignore[arg-type]
-        save_totals(self._lake, self._totals)
+        with self._counting:
+            self._totals = replace(self._totals, **changes)  # type: ignore[arg-type]
+            save_totals(self._lake, self._totals)
 
 
 def _wrong(request: Request, known: EventType) -> str | None:

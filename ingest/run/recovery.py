@@ -18,6 +18,7 @@ from ingest.files.listing import listed, released_files
 from ingest.files.queue import LANDED, NEW, FileQueue
 from ingest.lake import Lake
 from ingest.run.checkpoint import fresh_identity
+from ingest.run.failures import explained
 from ingest.run.recovery_of_topics import recover_topics
 from ingest.run.runner import owned, utc_now
 from ingest.tables import table_log
@@ -35,8 +36,8 @@ def recovered(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
         for stream in streams:
             try:
                 recover_stream(spark, lake, stream)
-            except HeadwaterError as error:
-                errors.append(error)
+            except Exception as error:  # Spark's and Kafka's too: this stream's alone
+                errors.append(explained(error, stream.name, lake))
     return errors
 
 
@@ -58,6 +59,8 @@ def _recover_files(spark: SparkSession, lake: Lake, stream: Stream, source: File
     bronze, now = lake.bronze(stream.table), utc_now()
     newest, done, unsure = _landed_files(spark, lake, stream)
     here = listed(source, (), now) + released_files(lake.released(stream.table))
+    # First of all: without it a stream with rows is refused, should this end half-way.
+    lake.identity(stream.table).unlink(missing_ok=True)
     for old in (str(lake.checkpoint(stream.table)), lake.queue(stream.table)):
         shutil.rmtree(old, ignore_errors=True)
     queue = FileQueue(spark, lake.queue(stream.table))
@@ -72,7 +75,7 @@ def _recover_files(spark: SparkSession, lake: Lake, stream: Stream, source: File
         lake.identity(stream.table)
     )
     # Last, since a stream whose checkpoint is gone is refused.
-    lake.checkpoint(stream.table).mkdir(parents=True)
+    lake.checkpoint(stream.table).mkdir(parents=True, exist_ok=True)
     log.info(
         "%s: %d files have landed, %d of the newest batch are looked at again",
         stream.name,

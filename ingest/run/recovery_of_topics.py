@@ -8,77 +8,111 @@ from __future__ import annotations
 
 import logging
 import shutil
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
-
-from py4j.protocol import Py4JError
 
 from ingest.declarations.stream import KafkaSource, Stream
 from ingest.lake import Lake
 from ingest.run.broker_admin import BrokerAdmin, Offsets
 from ingest.run.checkpoint import fresh_identity
-from ingest.run.failures import explained
-from ingest.run.topics import Recovered, save, topic_ids
+from ingest.run.topics import KnownTopic, Recovered, known_topics, save_topics
+from ingest.shapes.conversion import text_literal
 from ingest.stack.addresses import kafka_properties
 from ingest.tables import table_log
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 log = logging.getLogger(__name__)
 
 
 def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: KafkaSource) -> None:
-    """Recover one stream, whose lock the caller holds. Raises BrokerUnreachable."""
+    """Recover one stream, whose lock the caller holds. Raises Kafka's errors as py4j has them."""
     admin = BrokerAdmin(spark, kafka_properties(lake))
     try:
         earliest = admin.earliest(source)
-        ids = admin.topic_ids(earliest)
-    except Py4JError as error:
-        raise explained(error, stream.name, lake) from error
+        latest, ids = admin.latest(earliest), admin.topic_ids(earliest)
     finally:
         admin.close()
-    known = topic_ids(lake.topics(stream.table))
-    remade = {topic for topic, one in ids.items() if known.get(topic, one) != one}
-    newest, before, again = _landed_offsets(spark, lake, stream, earliest, remade)
-    shutil.rmtree(lake.checkpoint(stream.table), ignore_errors=True)
+    known = known_topics(lake.topics(stream.table))
+    rows = _rows(spark, lake, stream)
+    newest = _newest_batch(rows)
+    # Rows of a topic that was made again are not of the one that is there.
+    remade = {topic for topic, one in known.items() if ids.get(topic, one.id) != one.id}
+    since = {topic: newest + 2 if topic in remade else one.since for topic, one in known.items()}
+    rows = rows.where(_is_since({topic: since.get(topic, 0) for topic in earliest}))
+    earlier = Recovered.read(lake.recovered(stream.table))
+    unfinished = [newest] if newest >= 0 else []
+    finished = _last_offsets(rows, [*unfinished, *(earlier.batches if earlier else ())])
+    if earlier and not earlier.is_behind(finished):
+        unfinished += [one for one in earlier.batches if one != newest]
+    else:
+        finished = _last_offsets(rows, unfinished)
+    again = _last_offsets(rows.where(_in_batches(unfinished)), ())
     starts = {
-        topic: {
-            number: max(first, before.get(topic, {}).get(number, -1) + 1)
-            for number, first in partitions.items()
-        }
-        for topic, partitions in earliest.items()
+        topic: {n: max(first, finished.get(topic, {}).get(n, -1) + 1) for n, first in there.items()}
+        for topic, there in earliest.items()
     }
-    _tell_what_is_gone(stream, earliest, before, again)
-    Recovered(starting_offsets=starts, landed=again, batch_id=newest).save(
+    for topic, there in starts.items():
+        if any(offset > latest[topic][n] for n, offset in there.items()):
+            # It was made again, and what told so is gone.
+            since[topic], starts[topic] = newest + 2, dict(earliest[topic])
+            again.pop(topic, None)
+    _tell_what_is_gone(stream, earliest, finished, again)
+    # First of all: without it a stream with rows is refused, should this end half-way.
+    lake.identity(stream.table).unlink(missing_ok=True)
+    shutil.rmtree(lake.checkpoint(stream.table), ignore_errors=True)
+    Recovered(starting_offsets=starts, landed=again, batches=unfinished).save(
         lake.recovered(stream.table)
     )
-    save(lake.topics(stream.table), ids)
+    topics = {topic: KnownTopic(one, since.get(topic, 0)) for topic, one in ids.items()}
+    save_topics(lake.topics(stream.table), topics)
     table_id = table_log.table_id(lake.bronze(stream.table))
     fresh_identity(stream, table_id, newest + 2).save(lake.identity(stream.table))
     # Last, since a stream whose checkpoint is gone is refused.
-    lake.checkpoint(stream.table).mkdir(parents=True)
+    lake.checkpoint(stream.table).mkdir(parents=True, exist_ok=True)
     log.info("%s: it goes on from %s", stream.name, starts)
 
 
-def _landed_offsets(
-    spark: SparkSession, lake: Lake, stream: Stream, there: Offsets, remade: set[str]
-) -> tuple[int, Offsets, Offsets]:
-    """The newest batch; the last offsets of all older ones, and of it. Topics that were made
-    again count as never read.
-    """
+def _rows(spark: SparkSession, lake: Lake, stream: Stream) -> DataFrame:
+    """Number and place of all rows of bronze and quarantine."""
+    tables = [lake.bronze(one) for one in (stream.table, stream.quarantine_table)]
     rows = [
-        spark.read.format("delta").load(lake.bronze(name)).select("_batch_id", *_PLACE)
-        for name in (stream.table, stream.quarantine_table)
+        spark.read.format("delta").load(table).select("_batch_id", *_PLACE)
+        for table in tables
+        if lake.is_table(table)
     ]
-    all_rows = rows[0].union(rows[1])
-    found = all_rows.selectExpr("max(_batch_id) as newest").collect()[0].newest
-    newest = -2 if found is None else found - found % 2
-    offsets: tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]] = ({}, {})
-    last = all_rows.where("_offset is not null").selectExpr(*_PLACE, f"_batch_id >= {newest} as n")
-    for row in last.groupBy("_source", "_partition", "n").max("_offset").collect():
-        if row[0] in there and row[0] not in remade:
-            offsets[row.n].setdefault(row[0], {})[str(row[1])] = row[3]
-    return newest, *offsets
+    return reduce(lambda one, other: one.union(other), rows)
+
+
+def _newest_batch(rows: DataFrame) -> int:
+    """The first number of the newest batch; -2 where there is none."""
+    newest = rows.selectExpr("max(_batch_id) as newest").collect()[0].newest
+    return -2 if newest is None else newest - newest % 2
+
+
+def _is_since(since: Mapping[str, int]) -> str:
+    """SQL that is true of rows of these topics, each from a batch on."""
+    places = (
+        f"(_source = {text_literal(topic)} and _batch_id >= {batch})"
+        for topic, batch in since.items()
+    )
+    return f"_offset is not null and ({' or '.join(places) or 'false'})"
+
+
+def _in_batches(batches: Sequence[int]) -> str:
+    numbers = ", ".join(str(one + more) for one in batches for more in (0, 1))
+    return f"_batch_id in ({numbers})" if numbers else "false"
+
+
+def _last_offsets(rows: DataFrame, without: Sequence[int]) -> dict[str, dict[str, int]]:
+    """The last offset of each partition, but for the rows of some batches."""
+    offsets: dict[str, dict[str, int]] = {}
+    kept = rows.where(f"not ({_in_batches(without)})")
+    for topic, partition, last in kept.groupBy(*_PLACE[:2]).max(_PLACE[2]).collect():
+        offsets.setdefault(topic, {})[str(partition)] = last
+    return offsets
 
 
 _PLACE = ("_source", "_partition", "_offset")

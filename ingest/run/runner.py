@@ -85,6 +85,8 @@ def _watch(
     written, retries = time.monotonic(), Retries()
     while not stopping.wait(_LOOK_EVERY) and (queries or retries.are_waiting):
         for query in queries.copy():
+            if stopping.is_set():
+                break
             if query.is_active:
                 _guarded(query, progress.lake)
             else:
@@ -146,14 +148,19 @@ def _started(
         except Exception as error:  # Spark's too, while tables are made: this stream's alone
             log.debug("%s", one.name, exc_info=True)
             errors.append(explained(error, one.name, lake))
+            log.error("%s", errors[-1])
     # After the tables are made and before anybody can miss them: dbt registers what is listed.
     started = [query.stream for query in queries]
-    delta.register(
-        spark,
-        lake,
-        [(one.table, one.name, "bronze") for one in started]
-        + [(one.quarantine_table, one.name, "quarantine") for one in started],
-    )
+    try:
+        delta.register(
+            spark,
+            lake,
+            [(one.table, one.name, "bronze") for one in started]
+            + [(one.quarantine_table, one.name, "quarantine") for one in started],
+        )
+    except Exception as error:  # a full disk, for one
+        errors.append(explained(error, ", ".join(one.name for one in started), lake))
+        log.error("%s", errors[-1])
     return queries, errors
 
 

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ingest.run.broker_admin import Offsets
+from ingest.shapes.conversion import text_literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
     """Where a new checkpoint begins, by topic and partition.
 
-    Of the newest batch before, which has the number `batch_id`, what was landed may come again:
-    as far as `landed` says.
+    Batches that may have landed in part have the numbers `batches`, and their seconds; what was
+    landed of them may come again, as far as `landed` says.
     """
 
     starting_offsets: Offsets
     landed: Offsets = field(default_factory=dict)
-    batch_id: int = -1
+    batches: Sequence[int] = ()
 
     @staticmethod
     def read(path: Path) -> Recovered | None:
@@ -42,10 +43,41 @@ class Recovered:
             for number, offset in partitions.items()
         )
 
+    def is_behind(self, finished: Offsets) -> bool:
+        """Whether all that came again is finished, where so much is."""
+        return all(
+            finished.get(topic, {}).get(number, -1) >= offset
+            for topic, partitions in self.landed.items()
+            for number, offset in partitions.items()
+        )
 
-def topic_ids(path: Path) -> Mapping[str, str]:
-    """What told each topic from others of its name when it was read."""
-    return _read(path) or {}
+    def was_landed(self) -> str:
+        """SQL that is true of rows of bronze or quarantine that were landed before."""
+        batches = ", ".join(str(one + more) for one in self.batches for more in (0, 1))
+        places = " or ".join(
+            f"(_source = {text_literal(topic)} and _partition = {number} and _offset <= {offset})"
+            for topic, partitions in self.landed.items()
+            for number, offset in partitions.items()
+        )
+        return f"_batch_id in ({batches}) and ({places})"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTopic:
+    """What tells a topic from others of its name, and the first batch that has rows of it."""
+
+    id: str
+    since: int
+
+
+def known_topics(path: Path) -> Mapping[str, KnownTopic]:
+    """The topics that were read, by name."""
+    return {name: KnownTopic(**one) for name, one in (_read(path) or {}).items()}
+
+
+def save_topics(path: Path, topics: Mapping[str, KnownTopic]) -> None:
+    """Save the topics that were read."""
+    save(path, {name: asdict(one) for name, one in topics.items()})
 
 
 def save(path: Path, value: Mapping[str, Any]) -> None:

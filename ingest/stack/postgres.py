@@ -60,13 +60,17 @@ class Postgres:
 
     def prepare(self, place: Place) -> None:
         """See Part."""
-        data = place.folder / "data"
-        if (data / "PG_VERSION").exists():
+        if (place.folder / "data").exists():
             return
+        # A temporary folder may have been cleared away since.
+        place.folder.mkdir(parents=True, exist_ok=True)
         if self.user:
             shutil.chown(place.folder, self.user)
         place.folder.chmod(0o700)
         programs = self._programs(place)
+        # It gets its name when all of it is there, so that a start that was killed is begun anew.
+        data = place.folder / "data.new"
+        shutil.rmtree(data, ignore_errors=True)
         made = ["-D", str(data), "-U", "postgres", "-E", "UTF8", "-A", "trust"]
         self._do([str(programs / "initdb"), *made])
         with (data / "postgresql.conf").open("a", encoding="utf-8") as settings:
@@ -74,6 +78,7 @@ class Postgres:
         # In single-user mode: the server itself is started afterwards, as any part is.
         single = [str(programs / "postgres"), "--single", "-D", str(data), "postgres"]
         self._do(single, stdin="create database shop\n")
+        data.rename(place.folder / "data")
 
     def command(self, place: Place) -> Sequence[str]:
         """See Part."""
@@ -96,9 +101,11 @@ class Postgres:
         programs = _programs()
         if not self.user or _is_open(programs):
             return programs
-        copy = place.folder / "postgresql"
+        copy, new = place.folder / "postgresql", place.folder / "postgresql.new"
         if not copy.exists():
-            shutil.copytree(programs.parent, copy)
+            shutil.rmtree(new, ignore_errors=True)
+            shutil.copytree(programs.parent, new)
+            new.rename(copy)
         return copy / "bin"
 
     def _do(self, command: Sequence[str], stdin: str = "") -> None:

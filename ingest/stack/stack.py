@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,20 +55,33 @@ class Stack:
 
         Raises StackFailed, with what did start left on.
         """
-        for name in only or self.parts:
-            part = self.parts[name]
-            self._start(part, self._place(part))
-            say(f"{name}: {self.address(name)}")
+        with self._alone():
+            for name in only or self.parts:
+                part = self.parts[name]
+                self._start(part, self._place(part))
+                say(f"{name}: {self.address(name)}")
 
     def down(self, say: Callable[[str], None]) -> None:
         """Stop every part; what it keeps stays. Raises StackFailed."""
-        for name in list(self.parts)[::-1]:
-            pid = self._pid(name)
-            if pid is not None:
-                _ended(name, pid, self.parts[name].ends_on)
-                say(f"{name}: stopped")
-            if name in self._known():
-                self._remember(name, pid=None)
+        with self._alone():
+            for name in list(self.parts)[::-1]:
+                pid = self._pid(name)
+                if pid is not None:
+                    _ended(name, pid, self.parts[name].ends_on)
+                    say(f"{name}: stopped")
+                if name in self._known():
+                    self._remember(name, pid=None)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One command at a time starts and stops; others wait. Raises StackFailed."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with (self._folder / "lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield
+        except OSError as error:
+            raise StackFailed(f"{self._folder}: {error.strerror}: {error.filename}") from error
 
     def status(self) -> Sequence[Status]:
         """How each part is."""
@@ -97,6 +112,11 @@ class Stack:
                     f"see {self.log(part.name)}"
                 )
             time.sleep(0.2)
+        if self._pid(part.name) is None:
+            raise StackFailed(
+                f"{part.name}: something else answers at {self.address(part.name)}, and it ended; "
+                f"see {self.log(part.name)}"
+            )
 
     def _spawn(self, part: Part, place: Place) -> None:
         settings.prepare_process()
@@ -140,15 +160,15 @@ class Stack:
             state=state,
             address=self.address(name),
             pid=pid,
-            memory_mb=int(_told_by_ps(pid, "rss=")) // 1024 if pid else None,
+            memory_mb=int(_told_by_ps(pid, "rss=") or 0) // 1024 if pid else None,
             folder=known.get("folder", ""),
         )
 
     def _pid(self, name: str) -> int | None:
         """The process of a part; a number that another one has got since is not it."""
         known = self._known().get(name, {})
-        pid = known.get("pid")
-        is_it = pid is not None and known["folder"] in _told_by_ps(pid, "command=")
+        pid, folder = known.get("pid"), known.get("folder", "")
+        is_it = pid is not None and f"{folder}/" in _told_by_ps(pid, "command=")
         return pid if is_it else None
 
     def _known(self) -> dict[str, dict[str, Any]]:
@@ -172,7 +192,10 @@ class Stack:
 
 def _ended(name: str, pid: int, wish: signal.Signals) -> None:
     for number in (wish, signal.SIGKILL):
-        os.kill(pid, number)
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            return
         until = time.monotonic() + _TO_STOP
         while time.monotonic() < until:
             if not _is_alive(pid):

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 REGISTRY_DDL = "table_name string, stream string, kind string, created_at timestamp"
 
 
+# Seconds that a process may need between a table's folder and its first commit.
+_TO_COMMIT = 2.0
+
+
 def create_table(
     spark: SparkSession, path: str, schema: T.StructType, cluster_by: tuple[str, ...] = ()
 ) -> None:
@@ -44,8 +48,10 @@ def _create(spark: SparkSession, path: str, definition: str) -> None:
     log = Path(path, "_delta_log")
     if log.is_dir() and not is_table(path):
         # What a process left that was killed before the first commit: Delta takes the folder for
-        # a table, and would make none. One that is about to commit makes the folder again.
-        shutil.rmtree(log, ignore_errors=True)
+        # a table, and would make none. Another process may be about to commit.
+        time.sleep(_TO_COMMIT)
+        if not is_table(path):
+            shutil.rmtree(log, ignore_errors=True)
     spark.sql(f"create table if not exists delta.`{path}` {definition}")
 
 
