@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
+from ingest.decode.arrow_json import records
 from ingest.decode.exact_json import Refused, decoded
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql import types as T
 
+    from ingest.decode.arrow_json import Mask
     from ingest.decode.batches import Batches
     from ingest.decode.structures import Watch
 
@@ -63,6 +65,17 @@ class Input(Protocol):
     def sampled(self, most: int) -> Batches:
         """At most `most` records, as `held` gives them."""
         ...
+
+
+def read_columns(
+    texts: pa.StringArray, kind: T.StructType, watch: Watch | None, *, overflow_matters: bool
+) -> tuple[pa.StringArray, pa.StructArray, Mask]:
+    """Each text's SCHEMA_ID, its `record` and whether it fits; see Input.read."""
+    found, fit = records(texts, kind, overflow_matters=overflow_matters)
+    if not watch:
+        return pa.nulls(len(texts), pa.string()), found, fit
+    variations, known = watch.judged(texts, found, kind)
+    return variations, found, fit & known
 
 
 def read_texts(texts: pa.Array, reading: Reading) -> pa.Array:

@@ -18,12 +18,11 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from ingest.decode.arrow_json import records
 from ingest.decode.avro_texts import avro_texts
 from ingest.decode.batches import Batches
 from ingest.decode.decoder import SCHEMA_ID, SOURCE
 from ingest.decode.held import FOUND, in_batches
-from ingest.decode.inputs import ENOUGH, Reading, gathered, read_texts
+from ingest.decode.inputs import ENOUGH, Reading, gathered, read_columns, read_texts
 from ingest.files.lines import blocks, line_starts, read_at, whole
 from ingest.files.listing import size_of
 from ingest.shapes.conversion import sql_type
@@ -91,11 +90,9 @@ class FileInput:
             )
             for piece in gathered(pieces):
                 texts = read_texts(piece["text"], reading) if reading else piece["text"]
-                found, fit = records(texts, kind, overflow_matters=overflow_matters)
-                variations = pa.nulls(len(texts), pa.string())
-                if watch:
-                    variations, known = watch.judged(texts, found, kind)
-                    fit &= known
+                variations, found, fit = read_columns(
+                    texts, kind, watch, overflow_matters=overflow_matters
+                )
                 yield pa.RecordBatch.from_arrays(
                     [*(piece[name] for name in _PLACE), variations, found, pa.array(fit)],
                     [*_PLACE, SCHEMA_ID, "record", "fits"],

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from ingest.decode.arrow_json import records
 from ingest.decode.batches import Batches
 from ingest.decode.decoder import SCHEMA_ID
-from ingest.decode.inputs import Reading, gathered, read_texts
+from ingest.decode.inputs import Reading, gathered, read_columns, read_texts
 from ingest.shapes.conversion import sql_type
 from ingest.tables import columns
 
@@ -69,11 +68,9 @@ class MessageInput:
                 is_empty = texts.is_null()
                 if reading:
                     texts = read_texts(texts, reading)
-                found, fit = records(texts, kind, overflow_matters=overflow_matters)
-                variations = pa.nulls(len(texts), pa.string())
-                if watch:
-                    variations, known = watch.judged(texts, found, kind)
-                    fit &= known
+                variations, found, fit = read_columns(
+                    texts, kind, watch, overflow_matters=overflow_matters
+                )
                 if not reading:
                     fit |= is_empty.to_numpy(zero_copy_only=False)
                 beside = batch.drop_columns(["value"])
