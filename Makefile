@@ -47,5 +47,5 @@ lock: ## Resolve the lock files again
 	@$(RUN) python -m scripts.lock
 
 clean: ## Remove everything that was made here, the tables of the demo too
-	rm -rf .venv .venv-sqllint .jars .jars-stack lake landing target logs spark-warehouse metastore_db derby.log
+	rm -rf .venv .venv-sqllint .jars .jars-stack .jars-registry .jars-plugins lake landing target logs spark-warehouse metastore_db derby.log
 	rm -rf .mypy_cache .pytest_cache .ruff_cache

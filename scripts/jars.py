@@ -24,9 +24,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # Lock file → folder, both below the project.
-SETS = {"jgo.lock.toml": ".jars", "jgo.stack.lock.toml": ".jars-stack"}
+SETS = {
+    "jgo.lock.toml": ".jars",
+    "jgo.stack.lock.toml": ".jars-stack",
+    "jgo.registry.lock.toml": ".jars-registry",
+    "jgo.converter.lock.toml": ".jars-plugins/avro",
+}
 # Sets that hold what the POMs of their coordinates name, too.
-TRANSITIVE = {"jgo.stack.lock.toml"}
+TRANSITIVE = {"jgo.stack.lock.toml", "jgo.converter.lock.toml"}
 
 # jgo gives up on a read that stays silent for so many seconds.
 SILENCE_SECONDS = 60

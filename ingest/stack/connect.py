@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
+from pathlib import Path
 
-from ingest.stack.part import JavaPart, Place
+from ingest.stack.part import JavaPart, Place, answers
 
 _PROPERTIES = """\
 bootstrap.servers=127.0.0.1:{broker}
@@ -24,13 +23,18 @@ status.storage.replication.factor=1
 status.storage.partitions=1
 offset.flush.interval.ms=5000
 plugin.discovery=only_scan
+plugin.path={plugins}
 producer.max.request.size=10485760
 connector.client.config.override.policy=All
 """
 
 
 class Connect(JavaPart):
-    """See Part."""
+    """See Part; `plugins` is a folder of folders, each with the jars of one plugin."""
+
+    def __init__(self, jars: Path, plugins: Path) -> None:
+        super().__init__(jars)
+        self._plugins = plugins
 
     @property
     def name(self) -> str:
@@ -45,7 +49,9 @@ class Connect(JavaPart):
     def prepare(self, place: Place) -> None:
         """See Part."""
         broker = place.beside["kafka"].ports["clients"]
-        text = _PROPERTIES.format(broker=broker, clients=place.ports["clients"])
+        text = _PROPERTIES.format(
+            broker=broker, clients=place.ports["clients"], plugins=self._plugins
+        )
         (place.folder / "connect.properties").write_text(text, "utf-8")
 
     def command(self, place: Place) -> Sequence[str]:
@@ -55,9 +61,4 @@ class Connect(JavaPart):
 
     def is_healthy(self, place: Place) -> bool:
         """See Part: it tells its connectors."""
-        url = f"http://127.0.0.1:{place.ports['clients']}/connectors"
-        try:
-            with urllib.request.urlopen(url, timeout=2) as answer:
-                return bool(answer.status == 200)
-        except (urllib.error.URLError, OSError):
-            return False
+        return answers(f"http://127.0.0.1:{place.ports['clients']}/connectors")

@@ -22,6 +22,7 @@ from ingest.stack.broker import Broker
 from ingest.stack.connect import Connect
 from ingest.stack.part import Part, Place, free_port
 from ingest.stack.postgres import Postgres
+from ingest.stack.registry import Registry
 
 # Seconds that a part may take to answer, and to end.
 _TO_START, _TO_STOP = 60.0, 30.0
@@ -44,10 +45,18 @@ class Stack:
 
     def __init__(self, lake: Lake) -> None:
         self._lake, self._folder = lake, Path(lake.root, "_stack")
-        jars = settings.project_dir() / ".jars-stack"
-        if not any(jars.glob("*.jar")):
-            raise InputError(f"{jars} holds no jars; run 'make setup' first")
-        parts: tuple[Part, ...] = (Broker(jars), Postgres(), Connect(jars))
+        project = settings.project_dir()
+        jars, plugins = project / ".jars-stack", project / ".jars-plugins"
+        for folder, pattern in ((jars, "*.jar"), (plugins, "*/*.jar")):
+            if not any(folder.glob(pattern)):
+                raise InputError(f"{folder} holds no jars; run 'make setup' first")
+        parts: tuple[Part, ...] = (
+            Broker(jars),
+            Postgres(),
+            # It keeps what it knows in PostgreSQL.
+            Registry(project / ".jars-registry"),
+            Connect(jars, plugins),
+        )
         self.parts: Mapping[str, Part] = {part.name: part for part in parts}
 
     def up(self, say: Callable[[str], None], only: Sequence[str] = ()) -> None:

@@ -1,0 +1,86 @@
+"""Apicurio's schema registry, with the API that Confluent's clients speak; it keeps schemas and
+their ids in PostgreSQL."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ingest.errors import InputError
+from ingest.stack.part import JavaPart, Place, answers
+from ingest.stack.postgres import address
+
+# Where Confluent's API begins, below the registry's own address.
+API = "/apis/ccompat/v7"
+_DATABASE = "registry"
+
+
+class Registry(JavaPart):
+    """See Part; `packed` is the folder of the archive that it comes in."""
+
+    def __init__(self, packed: Path) -> None:
+        super().__init__(packed)
+        self._packed = packed
+
+    @property
+    def name(self) -> str:
+        """See Part."""
+        return "registry"
+
+    @property
+    def listens(self) -> Sequence[str]:
+        """See Part."""
+        return ("clients",)
+
+    def prepare(self, place: Place) -> None:
+        """See Part: it has a database of its own."""
+        import psycopg
+
+        self._unpack()
+        (place.folder / "tmp").mkdir(parents=True, exist_ok=True)
+        postgres = address(place.beside["postgres"].ports["clients"])
+        with psycopg.connect(postgres, autocommit=True) as database:
+            wanted = "select 1 from pg_database where datname = %s"
+            if not database.execute(wanted, [_DATABASE]).fetchone():
+                database.execute(f"create database {_DATABASE}")
+
+    def command(self, place: Place) -> Sequence[str]:
+        """See Part."""
+        postgres = place.beside["postgres"].ports["clients"]
+        told = {
+            "java.io.tmpdir": f"{place.folder}/tmp",
+            "quarkus.http.host": "127.0.0.1",
+            "quarkus.http.port": place.ports["clients"],
+            "quarkus.log.level": "WARN",
+            "apicurio.storage.kind": "sql",
+            "apicurio.storage.sql.kind": "postgresql",
+            "apicurio.datasource.url": f"jdbc:postgresql://127.0.0.1:{postgres}/{_DATABASE}",
+            "apicurio.datasource.username": "postgres",
+            "apicurio.datasource.password": "postgres",
+        }
+        options = [f"-D{name}={value}" for name, value in told.items()]
+        (program,) = self._unpacked().glob("*-runner.jar")
+        return (*self._java[:-2], "-Xmx300m", *options, "-jar", str(program))
+
+    def is_healthy(self, place: Place) -> bool:
+        """See Part: it tells its subjects."""
+        return answers(f"http://127.0.0.1:{place.ports['clients']}{API}/subjects")
+
+    def _unpacked(self) -> Path:
+        return self._packed / "unpacked"
+
+    def _unpack(self) -> None:
+        """Once for all lakes: the archive is the same for all."""
+        archives = list(self._packed.glob("*.tar.gz"))
+        if len(archives) != 1:
+            raise InputError(f"{self._packed} holds no registry; run 'make setup' first")
+        named = self._unpacked() / archives[0].name
+        if named.exists():
+            return
+        shutil.rmtree(self._unpacked(), ignore_errors=True)
+        with tarfile.open(archives[0]) as archive:
+            archive.extractall(self._unpacked(), filter="data")
+        # Written last: an unpacking that was killed is begun anew.
+        named.touch()
