@@ -91,6 +91,18 @@ class BrokerUnreachable(TransientError):
     code = "BROKER"
 
 
+class RegistryUnknown(InputError):
+    """Nothing says where the schema registry is, or what says it cannot be read."""
+
+    code = "REGISTRY"
+
+
+class RegistryUnreachable(TransientError):
+    """The schema registry does not answer, or refuses us."""
+
+    code = "REGISTRY_AWAY"
+
+
 class DataLost(TerminalError):
     """Messages were removed from their topic before they landed."""
 

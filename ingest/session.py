@@ -58,6 +58,13 @@ _ALWAYS = {
     ),
 }
 
+# What a broken message of Avro says of its own size is not believed: the JVM would die of it.
+_AVRO_LIMITS = (
+    "-Dorg.apache.avro.limits.bytes.maxLength=67108864 "
+    "-Dorg.apache.avro.limits.string.maxLength=67108864 "
+    "-Dorg.apache.avro.limits.collectionItems.maxLength=10000000"
+)
+
 
 def session(name: str, lake: str) -> SparkSession:
     """A session without a catalog, for commands that work by path.
@@ -81,7 +88,7 @@ def session(name: str, lake: str) -> SparkSession:
         .config(
             "spark.driver.extraJavaOptions",
             "-Dfile.encoding=UTF-8 -Dstdout.encoding=UTF-8 -Duser.timezone=UTC "
-            + settings.java_options(),
+            f"{_AVRO_LIMITS} " + settings.java_options(),
         )
     )
     with _jvm_speaks_to(Path(lake, "_logs", "spark.log")):

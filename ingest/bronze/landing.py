@@ -23,6 +23,7 @@ from pyspark.sql import functions as F
 
 from ingest.bronze.deduplication import deduplicated
 from ingest.declarations.stream import Format, Stream
+from ingest.decode.avro_messages import AvroMessages
 from ingest.decode.avro_texts import why_no_avro
 from ingest.decode.decoder import (
     MARK,
@@ -37,6 +38,7 @@ from ingest.decode.messages import MessageInput
 from ingest.decode.raw_messages import RawMessages
 from ingest.decode.repository import StreamSchema
 from ingest.decode.tabular_records import TabularRecords
+from ingest.decode.writers import Writers
 from ingest.errors import SourceUnreadable
 from ingest.events.event_types import EventTypes
 from ingest.failpoint import failpoint
@@ -70,13 +72,17 @@ class Landed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landing:
-    """Lands the batches of one stream; `clock` tells the time (UTC)."""
+    """Lands the batches of one stream; `clock` tells the time (UTC).
+
+    `writers` are those of messages in Avro.
+    """
 
     spark: SparkSession
     lake: Lake
     stream: Stream
     schema: StreamSchema
     types: EventTypes
+    writers: Writers | None
     application: str
     first_batch_id: int
     clock: Callable[[], datetime]
@@ -226,6 +232,8 @@ class Landing:
         records = MessageInput(self.spark, messages)
         if self.stream.format is Format.BYTES:
             return RawMessages(records)
+        if self.writers:
+            return AvroMessages(self.stream, self.schema, self.writers, records)
         return JsonRecords(self.stream, self.schema, self.types, records)
 
     def _fresh(self, rows: DataFrame, now: datetime) -> DataFrame:

@@ -69,7 +69,7 @@ def _contradictions_of_source(declared: Mapping[str, Any]) -> Iterator[tuple[str
             yield f"meta.ingest.{key}", "has no meaning with format bytes"
     if ("topic" in declared) == ("topic_pattern" in declared):
         yield "meta.ingest.topic", "must be given with from: kafka, or topic_pattern, and not both"
-    if declared["format"] not in ("json", "bytes"):
+    if declared["format"] not in ("json", "avro", "bytes"):
         yield "meta.ingest.format", f"{declared['format']} has no meaning with from: kafka"
     groups = [declared, *declared.get("event_groups", ())]
     if any(one.get("on_incompatible_change") == "quarantine" for one in groups):
@@ -83,6 +83,8 @@ def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str
         yield "meta.ingest.envelope", "debezium needs format json or avro"
     if declared.get("debezium") and declared.get("envelope") != "debezium":
         yield "meta.ingest.debezium", "goes with envelope: debezium, and only with it"
+    if "avro" in declared and (declared["from"] != "kafka" or declared["format"] != "avro"):
+        yield "meta.ingest.avro", "goes with from: kafka and format: avro, and only with them"
     if declared.get("csv") and declared["format"] != "csv":
         yield "meta.ingest.csv", f"has no meaning with format {declared['format']}"
     if declared.get("multi_line") and declared["format"] != "json":

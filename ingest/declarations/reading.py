@@ -17,8 +17,10 @@ from pyspark.sql.types import VariantType
 from ingest.declarations.contradictions import contradictions, told_groups
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.envelopes import with_envelope_hints, with_identity
+from ingest.declarations.schema_files import schema_problems, schema_text
 from ingest.declarations.stream import (
     REST_OF_TYPES,
+    AvroOptions,
     CleanSource,
     ColumnHint,
     CsvOptions,
@@ -66,7 +68,7 @@ def read_stream(node: Mapping[str, Any]) -> Stream:
     if node["schema"] != "bronze":
         problems.append(("schema", f"{node['schema']!r}: streams land in schema 'bronze'"))
     if not problems:
-        problems += contradictions(declared)
+        problems += [*contradictions(declared), *schema_problems(declared)]
     if problems:
         raise DeclarationInvalid([(place, f"{key}: {reason}") for key, reason in problems])
     return _stream(node, declared, hints)
@@ -138,6 +140,9 @@ def _stream(
         multi_line=declared.get("multi_line", False),
         csv=CsvOptions(**declared.get("csv", {})),
         debezium=_debezium_options(declared.get("debezium", {})),
+        avro=AvroOptions(
+            schema=schema_text(declared), subject=declared.get("avro", {}).get("subject")
+        ),
         columns=_with_payload(columns, events),
         identity=_identity(given),
         evolution=Evolution(

@@ -105,6 +105,17 @@ class DebeziumOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AvroOptions:
+    """Whose schema messages of Avro are read as: `schema`, its text, else the newest of `subject`.
+
+    Without a subject, each is read as it was written.
+    """
+
+    schema: str | None = None
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileSource:
     """Where files of a stream appear and how many one batch may take."""
 
@@ -242,6 +253,7 @@ class Stream:
     multi_line: bool = False
     csv: CsvOptions = field(default_factory=CsvOptions)
     debezium: DebeziumOptions = field(default_factory=DebeziumOptions)
+    avro: AvroOptions = field(default_factory=AvroOptions)
     columns: tuple[ColumnHint, ...] = ()
     identity: Identity = field(default_factory=Identity)
     evolution: Evolution = field(default_factory=Evolution)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,16 @@ if TYPE_CHECKING:
 
 # Past this many shapes a stream's records are all looked at carefully when they are new.
 MOST_SHAPES = 20_000
+# What an entry with a schema of Avro tells.
+_WRITER, _READER = "writer", "reader"
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """Schemas of Avro that producers agreed on: writers' by id, and the reader's, if any."""
+
+    writers: Mapping[int, str] = field(default_factory=dict)
+    reader: str | None = None
 
 
 class StreamSchema:
@@ -43,6 +53,9 @@ class StreamSchema:
         self._recorded = T.StructType()
         self.version = 0
         self._shapes: dict[int, Shape] = {}
+        # Of a stream of Avro: schemas of writers, by their ids, and the one all are read by.
+        self.agreed = Agreed()
+        self._recorded_agreed = Agreed()
         self._path = schema_log.ensured(spark, lake)
 
     def load(self, batch_id: int) -> None:
@@ -61,6 +74,11 @@ class StreamSchema:
         self._shapes = {
             one["variation"]: parse_shape(one["shape"]) for one in known if one["shape"]
         }
+        readers = [one["prototype"] for one in known if one["change"] == _READER]
+        self.agreed = self._recorded_agreed = Agreed(
+            {one["variation"]: one["prototype"] for one in known if one["change"] == _WRITER},
+            readers[-1] if readers else None,
+        )
 
     @property
     def knows_shapes(self) -> bool:
@@ -80,27 +98,44 @@ class StreamSchema:
         seen = merged(parsed.values())
         result = self._evolved(lambda how: evolved(self.columns, seen, how, columns.NAMES))
         remembered = new if len(self._shapes) < MOST_SHAPES else {}
-        self._adopt(result, remembered, batch_id, now)
+        told = [
+            Entry(version=0, variation=key, shape=text) for key, text in sorted(remembered.items())
+        ]
+        self._adopt(result, told, batch_id, now)
         self._shapes |= parsed
+
+    def agree(self, found: Agreed, incoming: T.StructType, batch_id: int, now: datetime) -> None:
+        """Take in schemas of Avro, and grow the columns by those they bring, as declared."""
+        result = self._evolved(lambda how: widened(self.columns, incoming, how, columns.NAMES))
+        told = [
+            Entry(version=0, variation=number, prototype=text, change=_WRITER)
+            for number, text in sorted(found.writers.items())
+            if number not in self.agreed.writers
+        ]
+        if found.reader != self.agreed.reader:
+            told.append(Entry(version=0, prototype=found.reader, change=_READER))
+        self._adopt(result, told, batch_id, now)
+        self.agreed = found
 
     def widen(self, incoming: T.StructType, batch_id: int, now: datetime) -> None:
         """Grow the columns by those of typed files, as declared, and record the version."""
         result = self._evolved(lambda how: widened(self.columns, incoming, how, columns.NAMES))
-        self._adopt(result, {}, batch_id, now)
+        self._adopt(result, [], batch_id, now)
 
     def record(self, batch_id: int, now: datetime) -> None:
         """Record the columns that the batch begins with, where they are not yet."""
         if self.columns != self._recorded:
-            self._adopt(Evolved(schema=self.columns), {}, batch_id, now, part="declared")
+            self._adopt(Evolved(schema=self.columns), [], batch_id, now, part="declared")
 
     @contextlib.contextmanager
     def as_recorded(self) -> Iterator[None]:
-        """Know only the columns that an earlier try of the batch began with."""
-        known, self.columns = self.columns, self._recorded
+        """Know only what an earlier try of the batch began with."""
+        known, agreed = self.columns, self.agreed
+        self.columns, self.agreed = self._recorded, self._recorded_agreed
         try:
             yield
         finally:
-            self.columns = known
+            self.columns, self.agreed = known, agreed
 
     def _evolved(self, grown: Callable[[Evolution], Evolved]) -> Evolved:
         declared = self._stream.evolution
@@ -117,20 +152,17 @@ class StreamSchema:
     def _adopt(
         self,
         result: Evolved,
-        shapes: Mapping[int, str],
+        told: Sequence[Entry],
         batch_id: int,
         now: datetime,
         part: str = "schemas",
     ) -> None:
-        """Take over a version, and record it with the shapes that brought it, in one commit."""
+        """Take over a version, and record it with what brought it, in one commit."""
         is_new = result.schema != self._recorded or not self.version
         if is_new:
             self.columns = self._recorded = result.schema
             self.version += 1
-        rows = [
-            Entry(version=self.version, variation=key, shape=text)
-            for key, text in sorted(shapes.items())
-        ]
+        rows = [replace(one, version=self.version) for one in told]
         if is_new:
             columns_json, added = result.schema.json(), list(result.added)
             rows.append(Entry(version=self.version, schema=columns_json, added=added))

@@ -31,8 +31,9 @@ from ingest.decode.decoder import (
 )
 from ingest.decode.held import Held, among, held_lines, mark
 from ingest.decode.repository import StreamSchema
+from ingest.decode.typed_records import typed_row
 from ingest.files.headers import as_patterns, csv_header, parquet_columns, reader
-from ingest.shapes.conversion import at, cast_exactly, quoted, text_literal
+from ingest.shapes.conversion import at, quoted, text_literal
 from ingest.tables import delta
 
 if TYPE_CHECKING:
@@ -168,28 +169,10 @@ class TabularRecords:
 
     def _typed(self, group: _Group, lines: DataFrame) -> DataFrame:
         """`lines` with ROW and RESCUED."""
-        values, rescued = [], []
-        there = {member.name.lower(): member for member in group.columns.fields}
-        for member in self._schema.columns.fields:
-            found = there.pop(member.name.lower(), None)
-            if found is None:
-                values.append(f"cast(null as {member.dataType.simpleString()})")
-                continue
-            source = at(_RECORD, (found.name,))
-            typed, text = _converted(member.dataType, found.dataType, source)
-            values.append(typed)
-            if text:
-                lost = f"if({source} is not null and {typed} is null, {text}, null)"
-                rescued += [text_literal(member.name), lost]
-        if self._stream.evolution.mode is not SchemaEvolution.NONE:
-            for extra in there.values():
-                source = at(_RECORD, (extra.name,))
-                rescued += [text_literal(extra.name), _as_text(extra.dataType, source)]
-        lost = f"map_filter(map({', '.join(rescued)}), (k, v) -> v is not null)" if rescued else ""
-        rescue = f"if(cardinality({lost}) = 0, null, to_json({lost}))" if lost else "null"
-        return lines.selectExpr(
-            "*", f"cast({rescue} as string) as {RESCUED}", row(self._schema.columns, values)
-        ).drop(_RECORD)
+        keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
+        columns = self._schema.columns
+        values, rescue = typed_row(columns, _RECORD, group.columns, keeps=keeps)
+        return lines.selectExpr("*", f"{rescue} as {RESCUED}", row(columns, values)).drop(_RECORD)
 
     def _inferred(self, group: _Group, names: Sequence[str]) -> list[T.StructField]:
         """Types of columns of text, where every value of the batch agrees."""
@@ -226,35 +209,6 @@ _TYPES: dict[str, T.DataType] = {
     "date": T.DateType(),
     "timestamp": T.TimestampType(),
 }
-# Casts between file and table types that lose nothing.
-_WIDENING = {
-    (T.ByteType, T.ShortType), (T.ByteType, T.IntegerType), (T.ByteType, T.LongType),
-    (T.ShortType, T.IntegerType), (T.ShortType, T.LongType), (T.IntegerType, T.LongType),
-    (T.FloatType, T.DoubleType), (T.IntegerType, T.DoubleType), (T.ShortType, T.DoubleType),
-    (T.TimestampNTZType, T.TimestampType), (T.DateType, T.TimestampType),
-}  # fmt: skip
-
-
-def _converted(kind: T.DataType, found: T.DataType, source: str) -> tuple[str, str | None]:
-    """SQL of the column's value, and SQL of its text where the value may not fit."""
-    if kind == found:
-        return source, None
-    if (type(found), type(kind)) in _WIDENING:
-        return f"cast({source} as {kind.simpleString()})", None
-    text = _as_text(found, source)
-    if isinstance(kind, T.StructType | T.ArrayType | T.MapType | T.VariantType):
-        return f"cast(null as {kind.simpleString()})", text
-    return cast_exactly(kind, text), text
-
-
-def _as_text(found: T.DataType, source: str) -> str:
-    if isinstance(found, T.StringType):
-        return source
-    if isinstance(found, T.StructType | T.ArrayType | T.MapType):
-        return f"to_json({source})"
-    if isinstance(found, T.BinaryType):
-        return f"base64({source})"
-    return f"cast({source} as string)"
 
 
 def _grouped(spark: SparkSession, stream: Stream, paths: Sequence[str]) -> list[_Group]:

@@ -26,7 +26,7 @@ def avro_records(path: str) -> Iterator[tuple[Any, Any]]:
             # Such values may be nested so deep that the process would die of reading them.
             raise ValueError(f"{holder} holds itself, which is not read")
         # Python's dates end at year 9999, and a reader of logical types would make them.
-        encoded = fastavro.parse_schema(_without_logical_types(schema))
+        encoded = fastavro.parse_schema(without_logical_types(schema))
         block: Any
         for block in blocks:
             if block.num_records > len(block.bytes_.getbuffer()):
@@ -50,12 +50,13 @@ def _holds_itself(schema: Any, around: tuple[str, ...]) -> str:
     return _holds_itself(inner, around)
 
 
-def _without_logical_types(schema: Any) -> Any:
+def without_logical_types(schema: Any) -> Any:
+    """A schema whose values are read as they are encoded."""
     if isinstance(schema, list):
-        return [_without_logical_types(one) for one in schema]
+        return [without_logical_types(one) for one in schema]
     if isinstance(schema, dict):
         return {
-            name: one if name in ("default", "symbols") else _without_logical_types(one)
+            name: one if name in ("default", "symbols") else without_logical_types(one)
             for name, one in schema.items()
             if name != "logicalType" and not name.startswith("__")
         }

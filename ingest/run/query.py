@@ -15,13 +15,15 @@ from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
 from ingest.bronze.maintenance import compacted
 from ingest.bronze.release import release
-from ingest.declarations.stream import Stream
+from ingest.declarations.stream import Format, KafkaSource, Stream
 from ingest.decode.repository import StreamSchema
+from ingest.decode.writers import Writers
 from ingest.errors import BrokerUnreachable, HeadwaterError
 from ingest.events.event_type import Change, EventType
 from ingest.events.event_types import EventTypes, rule_of
 from ingest.failpoint import failpoint
 from ingest.lake import Lake
+from ingest.registry.client import SchemaRegistry
 from ingest.run import requests
 from ingest.run.arrivals import arrivals
 from ingest.run.checkpoint import identity_of, is_unfinished
@@ -29,6 +31,7 @@ from ingest.run.failures import explained
 from ingest.run.groups import GroupQueries
 from ingest.run.progress import ProgressLog, read_totals, save_totals
 from ingest.run.requests import Answer, Request
+from ingest.stack.addresses import schema_registry_properties
 from ingest.tables import columns, delta
 
 if TYPE_CHECKING:
@@ -76,6 +79,7 @@ class StreamQuery:
             stream=stream,
             schema=schema,
             types=types,
+            writers=_writers(spark, lake, stream),
             application=identity.application,
             first_batch_id=identity.first_batch_id,
             clock=clock,
@@ -280,6 +284,16 @@ def _wrong(request: Request, known: EventType) -> str | None:
     if request.change is Change.ACCEPTED and not (known.refused or known.rescued):
         return ": nothing waits for a decision"
     return None
+
+
+def _writers(spark: SparkSession, lake: Lake, stream: Stream) -> Writers | None:
+    """What knows the schemas of a stream's messages, where they are of Avro."""
+    if stream.format is not Format.AVRO or not isinstance(stream.source, KafkaSource):
+        return None
+    registry = SchemaRegistry(schema_registry_properties(lake))
+    options, topics = stream.avro, stream.source.topics
+    subject = options.subject or (f"{topics[-1]}-value" if topics else None)
+    return Writers(spark, registry, subject=subject, declared=options.schema)
 
 
 def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:

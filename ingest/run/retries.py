@@ -1,4 +1,4 @@
-"""When streams whose broker was away are started again."""
+"""When streams whose broker or registry was away are started again."""
 
 from __future__ import annotations
 

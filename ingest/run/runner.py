@@ -14,7 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from ingest.declarations.stream import FileSource, Stream
-from ingest.errors import BrokerUnreachable, HeadwaterError
+from ingest.errors import BrokerUnreachable, HeadwaterError, RegistryUnreachable
 from ingest.files.listing import check_folder
 from ingest.lake import Lake
 from ingest.run.failures import explained
@@ -108,7 +108,7 @@ def _watch(
 
 def _note_end(query: StreamQuery, retries: Retries, errors: list[HeadwaterError]) -> None:
     """What becomes of a stream that has ended by itself."""
-    if isinstance(query.error, BrokerUnreachable):
+    if isinstance(query.error, BrokerUnreachable | RegistryUnreachable):
         seconds = retries.later(query.stream)
         log.warning("%s; trying again in %.0f s", query.error, seconds)
     elif query.error and query.error not in errors:

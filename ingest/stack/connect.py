@@ -61,4 +61,4 @@ class Connect(JavaPart):
 
     def is_healthy(self, place: Place) -> bool:
         """See Part: it tells its connectors."""
-        return answers(f"http://127.0.0.1:{place.ports['clients']}/connectors")
+        return answers(place.ports["clients"], "/connectors")

@@ -93,10 +93,10 @@ def free_port() -> int:
         return port
 
 
-def answers(url: str) -> bool:
+def answers(port: int, path: str) -> bool:
     """Whether a part answers at a place of its API."""
     try:
-        with urllib.request.urlopen(url, timeout=2) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=2) as answer:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False

@@ -39,7 +39,7 @@ class Registry(JavaPart):
         import psycopg
 
         self._unpack()
-        (place.folder / "tmp").mkdir(parents=True, exist_ok=True)
+        (place.folder / "work").mkdir(parents=True, exist_ok=True)
         postgres = address(place.beside["postgres"].ports["clients"])
         with psycopg.connect(postgres, autocommit=True) as database:
             wanted = "select 1 from pg_database where datname = %s"
@@ -50,10 +50,11 @@ class Registry(JavaPart):
         """See Part."""
         postgres = place.beside["postgres"].ports["clients"]
         told = {
-            "java.io.tmpdir": f"{place.folder}/tmp",
+            "java.io.tmpdir": f"{place.folder}/work",
             "quarkus.http.host": "127.0.0.1",
             "quarkus.http.port": place.ports["clients"],
             "quarkus.log.level": "WARN",
+            "quarkus.http.access-log.enabled": "false",
             "apicurio.storage.kind": "sql",
             "apicurio.storage.sql.kind": "postgresql",
             "apicurio.datasource.url": f"jdbc:postgresql://127.0.0.1:{postgres}/{_DATABASE}",
@@ -66,7 +67,7 @@ class Registry(JavaPart):
 
     def is_healthy(self, place: Place) -> bool:
         """See Part: it tells its subjects."""
-        return answers(f"http://127.0.0.1:{place.ports['clients']}{API}/subjects")
+        return answers(place.ports["clients"], f"{API}/subjects")
 
     def _unpacked(self) -> Path:
         return self._packed / "unpacked"

@@ -70,10 +70,10 @@ class Stack:
                 self._start(part, self._place(part))
                 say(f"{name}: {self.address(name)}")
 
-    def down(self, say: Callable[[str], None]) -> None:
-        """Stop every part; what it keeps stays. Raises StackFailed."""
+    def down(self, say: Callable[[str], None], only: Sequence[str] = ()) -> None:
+        """Stop every part, or `only` some; what it keeps stays. Raises StackFailed."""
         with self._alone():
-            for name in list(self.parts)[::-1]:
+            for name in list(only or self.parts)[::-1]:
                 pid = self._pid(name)
                 if pid is not None:
                     _ended(name, pid, self.parts[name].ends_on)

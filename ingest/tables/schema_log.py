@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _COLUMNS = (
     "stream string, _batch_id bigint comment 'Batch that learnt it.', "
     "version bigint comment 'Version of the columns from here on.', "
-    "variation bigint comment 'Hash of a shape; null where the row tells a version.', "
+    "variation bigint comment 'Hash of a shape, or id of a schema; null for versions.', "
     "shape string comment 'Attribute paths and JSON types.', "
     "schema string comment 'Columns of a new version, as Spark writes them in JSON.', "
     "added array<struct<path:string,type:string>> comment 'Columns that the version brought.', "
@@ -28,8 +28,9 @@ _COLUMNS = (
 )
 _COLUMNS_OF_TYPES = (
     "event_type string comment 'Type of event; null where the row tells of the whole stream.', "
-    "prototype string comment 'First payload that was seen of a variation.', "
-    "change string comment 'What it was: grown, refused, accepted, pinned or reverted.', "
+    "prototype string comment 'First payload seen of a variation; or a schema of Avro.', "
+    "change string comment 'What it was: grown, refused, accepted, pinned or reverted; or "
+    "whose schema of Avro it is: writer, reader.', "
     "conflict string comment 'What did not go with the columns that were there.'"
 )
 

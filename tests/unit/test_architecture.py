@@ -18,6 +18,7 @@ LAYERS = (
     ("settings",),
     ("lake", "failpoint", "session"),
     ("stack",),
+    ("registry",),
     ("declarations",),
     ("shapes",),
     ("tables",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -35,8 +36,9 @@ ENVIRONMENTS = sh(
     "mkdir -p .venv/bin .venv/lib/python3.11/site-packages .venv-sqllint/bin;"
     "touch .venv/bin/python .venv-sqllint/bin/python;"
     + "".join(
-        f"""mkdir {folder}; sed -n 's/^\\(artifactId\\|version\\) = "\\(.*\\)"/\\2/p' {lock} | """
-        f'while read -r name && read -r version; do touch "{folder}/$name-$version.jar"; done;'
+        f"mkdir -p {folder}; touch "
+        + " ".join(f"{folder}/{jar.filename}" for jar in jars.locked_jars(ROOT / lock))
+        + ";"
         for lock, folder in jars.SETS.items()
     )
 )
@@ -91,7 +93,7 @@ def test_every_step_shows_its_name_and_seconds(
     clone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install(clone, ENVIRONMENTS)
-    assert "setup: 1/1 a step 0 s" in capsys.readouterr().out
+    assert re.search(r"setup: 1/1 a step \d+ s", capsys.readouterr().out)
 
 
 def test_too_little_room_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

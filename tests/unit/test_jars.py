@@ -92,7 +92,9 @@ def test_a_lock_entry_without_a_hash_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", jars.SETS)
 def test_what_the_list_asks_for_is_locked_and_nothing_else(name: str) -> None:
     text = (jars.ROOT / name.replace(".lock", "")).read_text(encoding="utf-8")
-    asked = set(tomllib.loads(text)["dependencies"]["coordinates"])
+    asked = {
+        ":".join(one.split(":")[:3]) for one in tomllib.loads(text)["dependencies"]["coordinates"]
+    }
     locked = {str(jar) for jar in locked_jars(jars.ROOT / name)}
     assert asked <= locked
     assert asked == locked or name in jars.TRANSITIVE

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.errors import ServersUnknown
+from ingest.errors import RegistryUnknown, ServersUnknown
 from ingest.lake import Lake
-from ingest.stack.addresses import kafka_properties, stack_file
+from ingest.stack.addresses import kafka_properties, schema_registry_properties, stack_file
 
 
 def test_properties_are_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,3 +52,20 @@ def test_without_a_file_it_is_the_broker_of_the_stack(
     stack_file(lake).parent.mkdir()
     stack_file(lake).write_text(json.dumps({"kafka": {"ports": {"clients": 7, "controller": 8}}}))
     assert kafka_properties(lake) == {"bootstrap.servers": "127.0.0.1:7"}
+
+
+def test_the_registry_is_named_in_the_same_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting, lake = "HEADWATER_SCHEMA_REGISTRY_PROPERTIES", Lake(str(tmp_path))
+    monkeypatch.delenv(setting, raising=False)
+    with pytest.raises(RegistryUnknown, match=setting):
+        schema_registry_properties(lake)
+    stack_file(lake).parent.mkdir()
+    stack_file(lake).write_text(json.dumps({"registry": {"ports": {"clients": 7}}}))
+    assert schema_registry_properties(lake) == {"url": "http://127.0.0.1:7/apis/ccompat/v7"}
+    file = tmp_path / "registry.properties"
+    file.write_text("basic.auth.user.info=a:b\n")
+    monkeypatch.setenv(setting, str(file))
+    with pytest.raises(RegistryUnknown, match="has no url"):
+        schema_registry_properties(lake)

@@ -1,0 +1,244 @@
+"""Messages of Avro, each with the id of its writer's schema, decoded by Spark itself.
+
+What Spark cannot decode it shows as a record of nulls: such records, those whose schema is not
+known yet and those without a key are held back and looked at one by one.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import fastavro
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from ingest.declarations.stream import SchemaEvolution, Stream
+from ingest.decode.batches import Batches, Work
+from ingest.decode.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Rest, null_key_reason, row
+from ingest.decode.messages import MessageInput
+from ingest.decode.repository import StreamSchema
+from ingest.decode.typed_records import typed_row
+from ingest.decode.writers import FRAME, ID_HEADERS, Read, Writers, forms, number_of
+from ingest.files.avro import without_logical_types
+from ingest.shapes.conversion import at, quoted, sql_type, text_literal, type_at
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import types as T
+
+# Messages of a stream's first batch whose ids are asked for before the first pass over it.
+_SAMPLE = 10_000
+_RECORD, _READ = "_record", "_is_read"
+# The id's bytes, and the message behind them.
+_FORM, _BODY = "_form", "_body"
+
+
+class AvroMessages:
+    """Decoder of one batch of messages of Avro."""
+
+    def __init__(
+        self, stream: Stream, schema: StreamSchema, writers: Writers, messages: MessageInput
+    ) -> None:
+        self._stream, self._schema, self._writers = stream, schema, writers
+        self._input = messages
+        self._found: Batches | None = None
+
+    def learn(self, batch_id: int, now: datetime) -> None:
+        """See Decoder: what messages are read as, and at first the ids of a sample."""
+        is_new = not self._schema.agreed.writers
+        numbers = _numbers(self._input.sampled(_SAMPLE)) if is_new else set()
+        self._writers.learn(self._schema, numbers, batch_id, now)
+
+    def examined(self) -> DataFrame:
+        """See Decoder."""
+        held = [f"not {_READ}", *(f"{sql} is null" for _, sql in self._keys())]
+        sized = self._input.messages.selectExpr("*", "length(value) as length")
+        return self._decoded(sized).selectExpr(
+            *self._input.provenance,
+            f"if(value is not null and ({' or '.join(held)}), {self._input.place}, null) as {MARK}",
+            RESCUED,
+            SCHEMA_ID,
+            ROW,
+        )
+
+    def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
+        """See Decoder: schemas of ids that were not known."""
+        self._writers.learn(self._schema, _numbers(self._held(marks)), batch_id, now)
+
+    def rest(self, marks: str) -> Rest:
+        """See Decoder."""
+        held, provenance = self._held(marks), self._input.provenance
+        judged = held.mapped(
+            _judging(self._writers.reads(self._schema.agreed)),
+            f"{held.columns}, code string, reason string, is_empty boolean",
+        )
+        keys = self._keys()
+        rule = text_literal("key: " + ", ".join(name for name, _ in keys))
+        # Spark shows nulls for what it cannot hold, such as a time past the year 294247.
+        code = f"coalesce(code, if({_READ} or is_empty, null, 'MALFORMED_AVRO'))"
+        reason = f"coalesce(reason, if({_READ} or is_empty, null, 'it holds what Spark cannot'))"
+        rows = self._decoded(judged.rows()).select(
+            "*",
+            F.expr(code).alias("_code"),
+            F.expr(reason).alias("_told"),
+            F.expr(null_key_reason(keys)).alias("_unkeyed"),
+        )
+        good = rows.where("_code is null and _unkeyed is null")
+        rejects = rows.where("_code is not null or _unkeyed is not null").selectExpr(
+            *provenance,
+            "value as _raw",
+            "_position",
+            SCHEMA_ID,
+            "coalesce(_code, 'NULL_KEY') as _reason_code",
+            "coalesce(_told, _unkeyed) as _reason",
+            f"if(_code is null, {rule}, null) as _rule",
+        )
+        good = good.select(*provenance, RESCUED, SCHEMA_ID, ROW)
+        return Rest(good, rejects, are_few=judged.are_here)
+
+    def close(self) -> None:
+        """See Decoder."""
+        if self._found:
+            self._found.forget()
+
+    def _held(self, marks: str) -> Batches:
+        if self._found is None:
+            self._found = self._input.held(marks).kept()
+        return self._found
+
+    def _keys(self) -> list[tuple[str, str]]:
+        """(path, SQL that is null where the key is missing) of each column of the key."""
+        there = self._schema.columns
+        return [
+            (".".join(path), at(ROW, path) if type_at(there, path) else "null")
+            for path in self._stream.identity.key
+        ]
+
+    def _decoded(self, messages: DataFrame) -> DataFrame:
+        """Messages with SCHEMA_ID, RESCUED, ROW, and whether they were read."""
+        reads = self._writers.reads(self._schema.agreed)
+        form, body = _parts()
+        found = messages.withColumn(_FORM, form).withColumn(_BODY, body)
+        kinds: dict[str, tuple[T.StructType, list[int]]] = {}
+        for number, read in reads.items():
+            if read.kind is not None:
+                kinds.setdefault(sql_type(read.kind), (read.kind, []))[1].append(number)
+        for index, (_, numbers) in enumerate(kinds.values()):
+            record = F.lit(None)
+            for number in numbers:
+                is_it = F.col(_FORM).isin([F.lit(bytearray(one)) for one in forms(number)])
+                record = F.when(is_it, reads[number].record(F.col(_BODY))).otherwise(record)
+            found = found.withColumn(f"{_RECORD}{index}", record)
+        return self._as_rows(found, [kind for kind, _ in kinds.values()])
+
+    def _as_rows(self, found: DataFrame, kinds: Sequence[T.StructType]) -> DataFrame:
+        """ROW and RESCUED from the one record of each message that is there."""
+        keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
+        there = self._schema.columns
+        rows, rescues, are_read = [], [], ["false"]
+        for index, kind in enumerate(kinds):
+            record = f"{_RECORD}{index}"
+            values, rescue = typed_row(there, record, kind, keeps=keeps)
+            values_of_row = row(there, values).removesuffix(f" as {ROW}")
+            rows.append(f"when {record} is not null then {values_of_row}")
+            rescues.append(f"when {record} is not null then {rescue}")
+            names = (f"{record}.{quoted(one)} is not null" for one in kind.fieldNames())
+            are_read.append(f"coalesce({record} is not null and ({' or '.join(names)}), false)")
+        nothing = row(there, [f"cast(null as {sql_type(one.dataType)})" for one in there])
+        nothing = nothing.removesuffix(f" as {ROW}")
+        return found.selectExpr(
+            "*",
+            f"{_text_of_id()} as {SCHEMA_ID}",
+            f"case {' '.join(rows)} else {nothing} end as {ROW}" if rows else f"{nothing} as {ROW}",
+            f"case {' '.join(rescues)} end as {RESCUED}"
+            if rescues
+            else f"cast(null as string) as {RESCUED}",
+            f"({' or '.join(are_read)}) as {_READ}",
+        )
+
+
+def _parts() -> tuple[Column, Column]:
+    """The bytes of a message's id, and the message behind them."""
+    names = ", ".join(map(text_literal, ID_HEADERS))
+    told = "(length(h.value) = 8 or cast(h.value as string) rlike '^[0-9]+$')"
+    header = f"get(filter(_headers, h -> lower(h.key) in ({names}) and {told}), 0).value"
+    form = F.coalesce(F.expr(header), F.expr(f"substring(value, 1, {FRAME})"))
+    body = F.expr(f"if({header} is null, substring(value, {FRAME + 1}), value)")
+    return form, body
+
+
+def _text_of_id() -> str:
+    """SQL of the id as text; null where a message has none."""
+    number = f"cast(conv(hex({_FORM}), 16, 10) as string)"
+    return (
+        f"case when length({_FORM}) = {FRAME} and substring({_FORM}, 1, 1) = X'00' then {number} "
+        f"when length({_FORM}) = 8 then {number} "
+        f"when cast({_FORM} as string) rlike '^[0-9]+$' then cast({_FORM} as string) end"
+    )
+
+
+def _numbers(messages: Batches) -> set[int]:
+    """The ids of messages."""
+
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            found = {
+                number_of(value, headers)[0]
+                for value, headers in zip(
+                    batch["value"].to_pylist(), batch["_headers"].to_pylist(), strict=True
+                )
+            }
+            texts = [str(one) for one in found if one is not None]
+            yield pa.RecordBatch.from_arrays([pa.array(texts, pa.string())], ["number"])
+
+    return {int(text) for text in messages.mapped(read, "number string").distinct("number")}
+
+
+def _judging(reads: Mapping[int, Read]) -> Work:
+    """Adds to messages why they cannot be read, if so, and whether all they hold is null."""
+    schemas: dict[str, Any] = {}
+
+    def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            messages = zip(batch["value"].to_pylist(), batch["_headers"].to_pylist(), strict=True)
+            verdicts = [_verdict(value, headers, reads, schemas) for value, headers in messages]
+            codes, reasons, are_empty = zip(*verdicts, strict=True) if verdicts else ((), (), ())
+            judged = batch.append_column("code", pa.array(codes, pa.string()))
+            judged = judged.append_column("reason", pa.array(reasons, pa.string()))
+            yield judged.append_column("is_empty", pa.array(are_empty, pa.bool_()))
+
+    return judge
+
+
+def _verdict(
+    value: bytes, headers: Any, reads: Mapping[int, Read], schemas: dict[str, Any]
+) -> tuple[str | None, str | None, bool]:
+    number, body = number_of(value, headers)
+    if number is None:
+        return "NOT_FRAMED", "it begins with no id of a schema (a byte 0 and four bytes)", False
+    read = reads.get(number)
+    if read is None:
+        return "SCHEMA_UNKNOWN", f"the registry has no Avro schema {number}", False
+    if read.why:
+        return "SCHEMA_UNSUPPORTED", f"schema {number}: {read.why}", False
+    try:
+        writer, reader = (_schema(one, schemas) for one in (read.writer, read.reader))
+        found = fastavro.schemaless_reader(io.BytesIO(body), writer, reader)
+    except Exception as error:
+        # Broken bytes lead anywhere.
+        told = " ".join(str(error).split()) or type(error).__name__
+        return "MALFORMED_AVRO", f"not what schema {number} says: {told}", False
+    values = found.values() if isinstance(found, dict) else [found]
+    return None, None, all(one is None for one in values)
+
+
+def _schema(text: str | None, schemas: dict[str, Any]) -> Any:
+    """A schema as fastavro has it, without logical types: Python's dates end at year 9999."""
+    if text is not None and text not in schemas:
+        plain = without_logical_types(fastavro.parse_schema(json.loads(text)))
+        schemas[text] = fastavro.parse_schema(plain)
+    return schemas.get(text) if text is not None else None

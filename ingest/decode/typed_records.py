@@ -1,0 +1,118 @@
+"""Records that have types already, brought into a table's columns: nothing is rounded away, and
+what fits no column is rescued as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import types as T
+
+from ingest.shapes.conversion import at, cast_exactly, text_literal
+
+# Casts between types that lose nothing.
+_WIDENING = {
+    (T.ByteType, T.ShortType), (T.ByteType, T.IntegerType), (T.ByteType, T.LongType),
+    (T.ShortType, T.IntegerType), (T.ShortType, T.LongType), (T.IntegerType, T.LongType),
+    (T.FloatType, T.DoubleType), (T.IntegerType, T.DoubleType), (T.ShortType, T.DoubleType),
+    (T.TimestampNTZType, T.TimestampType), (T.DateType, T.TimestampType),
+}  # fmt: skip
+# What did not fit: its path, and SQL of its text, null where there is nothing.
+_Lost = tuple[str, str]
+_NESTED = (T.StructType, T.ArrayType, T.MapType)
+
+
+def typed_row(
+    columns: T.StructType, record: str, found: T.StructType, *, keeps: bool
+) -> tuple[Sequence[str], str]:
+    """SQL of each column's value, and of the rescued text, from the struct `record`.
+
+    `keeps`: fields that have no column are rescued too.
+    """
+    values, lost = _members(columns, found, record, keeps)
+    if not lost:
+        return values, "cast(null as string)"
+    pairs = ", ".join(f"{text_literal(path)}, {text}" for path, text in lost)
+    there = f"map_filter(map({pairs}), (k, v) -> v is not null)"
+    return values, f"if(cardinality({there}) = 0, null, to_json({there}))"
+
+
+def _members(
+    columns: T.StructType, found: T.StructType, record: str, keeps: bool
+) -> tuple[list[str], list[_Lost]]:
+    values: list[str] = []
+    lost: list[_Lost] = []
+    there = {member.name.lower(): member for member in found.fields}
+    for column in columns.fields:
+        member = there.pop(column.name.lower(), None)
+        if member is None:
+            values.append(f"cast(null as {column.dataType.simpleString()})")
+            continue
+        source = at(record, (member.name,))
+        value, more = _fitted(column.dataType, member.dataType, source, keeps)
+        values.append(value)
+        lost += [(f"{column.name}{path}", text) for path, text in more]
+    if keeps:
+        for member in there.values():
+            lost.append((member.name, _as_text(member.dataType, at(record, (member.name,)))))
+    return values, lost
+
+
+def _fitted(
+    kind: T.DataType, found: T.DataType, source: str, keeps: bool
+) -> tuple[str, list[_Lost]]:
+    """SQL of the column's value, and what it may not hold, by paths that begin below it."""
+    if kind == found:
+        return source, []
+    if (type(found), type(kind)) in _WIDENING:
+        return f"cast({source} as {kind.simpleString()})", []
+    if isinstance(kind, T.VariantType):
+        # Only what is nested has a function of its own.
+        is_nested = isinstance(found, _NESTED)
+        return f"to_variant_object({source})" if is_nested else f"cast({source} as variant)", []
+    if isinstance(kind, T.StructType) and isinstance(found, T.StructType):
+        values, lost = _members(kind, found, source, keeps)
+        names = (text_literal(one.name) for one in kind.fields)
+        pairs = ", ".join(f"{name}, {value}" for name, value in zip(names, values, strict=True))
+        value = f"if({source} is null, null, named_struct({pairs}))"
+        return value, [(f".{path}", text) for path, text in lost]
+    if isinstance(kind, T.ArrayType) and isinstance(found, T.ArrayType):
+        return _fitted_items(kind, found, source, keeps)
+    text = _as_text(found, source)
+    value = f"cast(null as {kind.simpleString()})"
+    if not isinstance(kind, _NESTED):
+        value = cast_exactly(kind, text)
+    return value, [("", f"if({source} is not null and {value} is null, {text}, null)")]
+
+
+def _fitted_items(
+    kind: T.ArrayType, found: T.ArrayType, source: str, keeps: bool
+) -> tuple[str, list[_Lost]]:
+    """See `_fitted`: where an item loses something, all of them are rescued."""
+    name = f"i{source.count('.')}"
+    item, lost = _fitted(kind.elementType, found.elementType, name, keeps)
+    value = f"transform({source}, {name} -> {item})"
+    if not lost:
+        return value, []
+    either = " or ".join(f"({text}) is not null" for _, text in lost)
+    return value, [("", f"if(exists({source}, {name} -> {either}), to_json({source}), null)")]
+
+
+def _as_text(found: T.DataType, source: str) -> str:
+    if isinstance(found, T.StringType):
+        return source
+    if isinstance(found, _NESTED):
+        return f"to_json({source})"
+    if isinstance(found, T.BinaryType):
+        return f"base64({source})"
+    return f"cast({source} as string)"
+
+
+def nullable(kind: T.DataType) -> T.DataType:
+    """A type as a table has it: whatever it holds may be null, and times are instants."""
+    if isinstance(kind, T.StructType):
+        return T.StructType([T.StructField(one.name, nullable(one.dataType)) for one in kind])
+    if isinstance(kind, T.ArrayType):
+        return T.ArrayType(nullable(kind.elementType))
+    if isinstance(kind, T.MapType):
+        return T.MapType(kind.keyType, nullable(kind.valueType))
+    return T.TimestampType() if isinstance(kind, T.TimestampNTZType) else kind

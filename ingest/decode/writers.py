@@ -1,0 +1,209 @@
+"""Whose schemas the messages of a batch were written by, and what they are read as.
+
+A message of Avro names its writer's schema by an id: in front of it, as Confluent's serializers
+do (a byte 0 and four bytes), or in a header. All are read as one schema, the declared one or the
+newest of the topic's subject, by Avro's rules of resolution; those whose schema cannot be
+resolved to it are read as they were written.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.avro.functions import from_avro
+
+from ingest.decode.repository import Agreed, StreamSchema
+from ingest.decode.typed_records import nullable
+from ingest.errors import RegistryUnreachable
+from ingest.registry.client import SchemaRegistry
+from ingest.registry.compatibility import why_not_readable
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, SparkSession
+
+log = logging.getLogger(__name__)
+
+# Headers that hold an id: CloudEvents' extension as text, Apicurio's as eight bytes.
+ID_HEADERS = ("ce_schemaid", "apicurio.value.contentid", "apicurio.value.globalid")
+# The byte that Confluent's serializers begin with, and how long it is with the id.
+MAGIC, FRAME = 0, 5
+# Ids that are unknown to the registry and asked for in one batch; rubbish may hold any number.
+_MOST_UNKNOWN = 1_000
+_OPTIONS = {
+    "mode": "PERMISSIVE",
+    "datetimeRebaseMode": "CORRECTED",
+    # A branch of a union is called after its type, wherever it stands.
+    "enableStableIdentifiersForUnionType": "true",
+}
+# The only column of a message that is no record.
+_VALUE = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """How messages of one writer's schema are read: as `reader`, where given.
+
+    `kind`: the columns that come out; `why` it cannot be read at all.
+    """
+
+    writer: str
+    reader: str | None = None
+    kind: T.StructType | None = None
+    is_record: bool = True
+    why: str = ""
+
+    def record(self, body: Column) -> Column:
+        """The record, a struct of `kind`, from a message behind its frame."""
+        options = _OPTIONS | ({"avroSchema": self.reader} if self.reader else {})
+        found = from_avro(body, self.writer, options)
+        return found if self.is_record else F.struct(found.alias(_VALUE))
+
+
+class Writers:
+    """The schemas of one stream's messages; asks the registry for those that are new."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        registry: SchemaRegistry,
+        *,
+        subject: str | None,
+        declared: str | None,
+    ) -> None:
+        self._spark, self._registry = spark, registry
+        self._subject, self._declared = subject, declared
+        self._reads: dict[tuple[str, str | None], Read] = {}
+
+    def learn(
+        self, schema: StreamSchema, numbers: Iterable[int], batch_id: int, now: datetime
+    ) -> None:
+        """Learn the schemas of ids, and the reader's as it is now, in one commit.
+
+        Raises RegistryUnreachable where there is no answer, and ids that are not known.
+        """
+        known = schema.agreed
+        new = sorted(set(numbers) - known.writers.keys())[:_MOST_UNKNOWN]
+        try:
+            found = {number: self._registry.schema(number) for number in new}
+            reader = self._reader()
+        except RegistryUnreachable as error:
+            if new or not known.writers:
+                raise
+            log.debug("%s; messages are read as before", error)
+            return
+        added = {number: text for number, text in found.items() if text is not None}
+        if added or reader != known.reader:
+            self._agree(schema, Agreed({**known.writers, **added}, reader), batch_id, now)
+
+    def reads(self, agreed: Agreed) -> Mapping[int, Read]:
+        """How messages are read, by the ids of their writers' schemas."""
+        return {
+            number: self._read(writer, agreed.reader) for number, writer in agreed.writers.items()
+        }
+
+    def _reader(self) -> str | None:
+        if self._declared or not self._subject:
+            return self._declared
+        return self._registry.newest(self._subject)
+
+    def _agree(self, schema: StreamSchema, agreed: Agreed, batch_id: int, now: datetime) -> None:
+        incoming: dict[str, T.StructField] = {}
+        for one in self.reads(agreed).values():
+            for field in one.kind.fields if one.kind else ():
+                incoming.setdefault(field.name.lower(), field)
+        schema.agree(agreed, T.StructType(list(incoming.values())), batch_id, now)
+
+    def _read(self, writer: str, reader: str | None) -> Read:
+        known = self._reads.get((writer, reader))
+        if known is None:
+            known = self._reads[writer, reader] = self._judged(writer, reader)
+        return known
+
+    def _judged(self, writer: str, reader: str | None) -> Read:
+        try:
+            if why := unsupported(json.loads(writer), ()):
+                return Read(writer, why=why)
+            if reader is not None and why_not_readable(writer, reader) is not None:
+                return self._read(writer, None)
+            nothing = F.lit(None).cast("binary")
+            kind = self._spark.range(0).select(Read(writer, reader).record(nothing)).schema[0]
+        except (ValueError, PySparkException, Py4JJavaError) as error:
+            return Read(writer, why=f"not a schema that Spark reads: {_first_line(error)}")
+        found = nullable(kind.dataType)
+        if not isinstance(found, T.StructType):
+            found = T.StructType([T.StructField(_VALUE, found)])
+            return Read(writer, reader, found, is_record=False)
+        names = [name.lower() for name in found.fieldNames()]
+        if len(set(names)) < len(names):
+            return Read(writer, why="two fields differ in case only")
+        return Read(writer, reader, found)
+
+
+def unsupported(schema: Any, around: Sequence[str]) -> str:
+    """Why no message of a schema is read; empty where they are.
+
+    A type that holds itself has no columns. Items of no bytes could be any number of them.
+    """
+    if isinstance(schema, str):
+        return f"{schema} holds itself" if schema in around else ""
+    if isinstance(schema, list):
+        return next(filter(None, (unsupported(one, around) for one in schema)), "")
+    if not isinstance(schema, dict):
+        return "not a schema of Avro"
+    if "name" in schema:
+        around = (*around, schema["name"])
+        if "namespace" in schema:
+            around = (*around, f"{schema['namespace']}.{schema['name']}")
+    if schema.get("type") == "array" and _is_empty(schema.get("items")):
+        return "an array of items without bytes"
+    inner = [schema.get("items", "null"), schema.get("values", "null")]
+    inner += [one.get("type") for one in schema.get("fields", ())]
+    if isinstance(schema.get("type"), dict | list):
+        inner.append(schema["type"])
+    return unsupported(inner, around)
+
+
+def _is_empty(items: Any) -> bool:
+    """Whether items take no bytes; a name may stand for such a type."""
+    if isinstance(items, dict):
+        kind = items.get("type")
+        if kind in ("record", "error"):
+            return all(_is_empty(one.get("type")) for one in items.get("fields", ()))
+        return kind == "null" or (kind == "fixed" and not items.get("size"))
+    return bool(items == "null")
+
+
+def forms(number: int) -> Sequence[bytes]:
+    """How an id stands in a header, and in front of a message."""
+    there = [str(number).encode(), number.to_bytes(8, "big")]
+    return [*there, bytes([MAGIC]) + number.to_bytes(4, "big")] if number < 1 << 32 else there
+
+
+def number_of(value: bytes | None, headers: Iterable[Any] | None) -> tuple[int | None, bytes]:
+    """The id of a message's schema, if it has one, and the message behind it."""
+    value = value or b""
+    for header in headers or ():
+        if header["key"].lower() in ID_HEADERS and header["value"]:
+            told = bytes(header["value"])
+            if told.isdigit():
+                return int(told), value
+            if len(told) == len(bytes(8)):
+                return int.from_bytes(told, "big"), value
+    if len(value) >= FRAME and value[0] == MAGIC:
+        return int.from_bytes(value[1:FRAME], "big"), value[FRAME:]
+    return None, value
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip(" :")]
+    told = [line for line in lines if not line.startswith("An error occurred while")]
+    return (told or [type(error).__name__])[0].removeprefix(": ")[:200]

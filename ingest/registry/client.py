@@ -1,0 +1,78 @@
+"""What is asked of a schema registry. Source: Confluent's "Schema Registry API Reference"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+from ingest.errors import InputError, RegistryUnreachable
+from ingest.registry.references import inlined
+
+if TYPE_CHECKING:
+    from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+
+_Answer = TypeVar("_Answer")
+# A registry that does not answer is told of soon: streams wait, and ask again.
+_DEFAULTS = {"timeout": 10, "max.retries": 1, "cache.capacity": 10_000}
+_NOT_FOUND = 404
+
+
+class SchemaRegistry:
+    """Avro schemas by id and by subject, as JSON text.
+
+    `properties` are those of `confluent_kafka.schema_registry`. Every method raises
+    RegistryUnreachable where there is no answer, and where we are not let in.
+    """
+
+    def __init__(self, properties: Mapping[str, str]) -> None:
+        self._properties = properties
+        self._client: SchemaRegistryClient | None = None
+
+    def schema(self, number: int) -> str | None:
+        """The schema of an id; None where the registry has none, or it is not Avro."""
+        return self._asked(lambda client: self._text(client.get_schema(number)))
+
+    def newest(self, subject: str) -> str | None:
+        """The newest schema of a subject; None where there is no such subject, or not of Avro."""
+        return self._asked(lambda client: self._text(client.get_version(subject, "latest").schema))
+
+    def _text(self, schema: Schema | None) -> str | None:
+        if schema is None or schema.schema_str is None or schema.schema_type != "AVRO":
+            return None
+        return inlined(schema.schema_str, self._referenced(schema))
+
+    def _referenced(self, schema: Schema) -> list[str]:
+        """The schemas that one refers to, each after those that it refers to itself."""
+        found: list[str] = []
+        for one in schema.references or ():
+            if one.subject is None or one.version is None:
+                continue
+            other = self._connected().get_version(one.subject, one.version).schema
+            found += [*self._referenced(other), other.schema_str or "null"]
+        return found
+
+    def _asked(self, question: Callable[[SchemaRegistryClient], _Answer]) -> _Answer | None:
+        from confluent_kafka.schema_registry.error import SchemaRegistryError
+        from httpx2 import HTTPError
+
+        try:
+            return question(self._connected())
+        except SchemaRegistryError as error:
+            if error.http_status_code == _NOT_FOUND:
+                return None
+            raise RegistryUnreachable(f"the schema registry refuses: {error}") from error
+        except HTTPError as error:
+            raise RegistryUnreachable(
+                f"the schema registry at {self._properties['url']} does not answer: "
+                f"{error or type(error).__name__}"
+            ) from error
+
+    def _connected(self) -> SchemaRegistryClient:
+        from confluent_kafka.schema_registry import SchemaRegistryClient
+
+        if self._client is None:
+            try:
+                self._client = SchemaRegistryClient({**_DEFAULTS, **self._properties})
+            except ValueError as error:
+                raise InputError(f"HEADWATER_SCHEMA_REGISTRY_PROPERTIES: {error}") from error
+        return self._client

@@ -1,0 +1,59 @@
+"""Whether data of one Avro schema can be read by another, by Avro's rules."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from ingest.registry.references import full_name
+
+_NAMED = ("record", "error", "enum", "fixed")
+
+
+@lru_cache(maxsize=10_000)
+def why_not_readable(writer: str, reader: str) -> str | None:
+    """Why not all data of `writer` can be read by `reader`, in words; None where it can.
+
+    Raises ValueError where one of them is no schema.
+    """
+    from avro.compatibility import ReaderWriterCompatibilityChecker, SchemaCompatibilityType
+
+    checker: Any = ReaderWriterCompatibilityChecker  # which has no types
+    found = checker().get_compatibility(_parsed(reader), _parsed(writer))
+    if found.compatibility is SchemaCompatibilityType.compatible:
+        return None
+    return "; ".join(sorted(set(found.messages))) or "they do not match"
+
+
+def _parsed(text: str) -> Any:
+    import avro.errors
+    import avro.schema
+
+    try:
+        return avro.schema.make_avsc_object(_qualified(json.loads(text), ""), validate_names=False)
+    except (avro.errors.AvroException, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a schema of Avro: {error}") from error
+
+
+def _qualified(schema: Any, space: str) -> Any:
+    """The schema with the full names of aliases, which the checker compares as they stand."""
+    if isinstance(schema, list):
+        return [_qualified(one, space) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    whole = dict(schema)
+    if schema.get("type") in _NAMED:
+        space = full_name(schema, space).rpartition(".")[0]
+        if "aliases" in schema:
+            whole["aliases"] = [
+                one if "." in one or not space else f"{space}.{one}" for one in schema["aliases"]
+            ]
+    for key in ("type", "items", "values"):
+        if key in schema:
+            whole[key] = _qualified(schema[key], space)
+    if "fields" in schema:
+        whole["fields"] = [
+            {**one, "type": _qualified(one["type"], space)} for one in schema["fields"]
+        ]
+    return whole

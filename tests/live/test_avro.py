@@ -1,0 +1,211 @@
+"""Messages of Avro, with a real registry: by the writer's schema, resolved to the reader's."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from ingest.errors import RegistryUnreachable
+from ingest.stack.stack import Stack
+from tests.live.avro import client, encoded, framed, record, registered
+from tests.live.topics import Topics
+from tests.spark.test_checkpoints import stop_at
+
+JSON_SUITE = Path(__file__).parent.parent / "data" / "json-test-suite"
+OLD = record("Order", ("id", "long"), ("amount", "int"), ("customer", "string"))
+NEW = json.dumps(
+    {
+        "type": "record",
+        "name": "Order",
+        "fields": [
+            {"name": "id", "type": "long"},
+            {"name": "amount", "type": "double"},
+            {"name": "buyer", "aliases": ["customer"], "type": "string"},
+            {"name": "currency", "type": "string", "default": "EUR"},
+        ],
+    }
+)
+
+
+def test_messages_of_any_writer_are_read_as_the_newest_schema_says(topics: Topics) -> None:
+    topics.make("orders")
+    topics.subscribe("orders", format="avro", key=["id"])
+    first = registered(topics, "orders-value", OLD)
+    topics.send("orders", [framed(first, OLD, {"id": 1, "amount": 5, "customer": "ann"})])
+    topics.land("orders")
+    assert [tuple(row) for row in topics.rows("orders", "id", "amount", "customer")] == [
+        (1, 5, "ann")
+    ]
+    client(topics).set_compatibility("orders-value", "NONE")
+    second = registered(topics, "orders-value", NEW)
+    newer = {"id": 3, "amount": 2.5, "buyer": "cid", "currency": "USD"}
+    mixed = [
+        framed(first, OLD, {"id": 2, "amount": 7, "customer": "bob"}),
+        framed(second, NEW, newer),
+    ]
+    topics.send("orders", mixed)
+    topics.land("orders")
+    found = topics.rows("orders", "id", "amount", "buyer", "currency", "_schema_id", "_rescued")
+    assert [tuple(row) for row in found] == [
+        (1, 5, None, None, str(first), None),
+        # The column is a whole number, since the first batch brought one.
+        (2, None, "bob", "EUR", str(first), '{"amount":"7.0"}'),
+        (3, None, "cid", "USD", str(second), '{"amount":"2.5"}'),
+    ]
+
+
+def test_the_declared_schema_is_the_reader(topics: Topics, tmp_path: Path) -> None:
+    file = tmp_path / "order.avsc"
+    file.write_text(NEW, "utf-8")
+    topics.make("declared")
+    topics.subscribe("declared", format="avro", avro={"schema": str(file)})
+    number = registered(topics, "declared-value", OLD)
+    topics.send("declared", [framed(number, OLD, {"id": 1, "amount": 5, "customer": "ann"})])
+    topics.land("declared")
+    found = topics.rows("declared", "id", "amount", "buyer", "currency")
+    assert [tuple(row) for row in found] == [(1, 5.0, "ann", "EUR")]
+
+
+def test_types_of_avro_become_types_of_the_table(topics: Topics) -> None:
+    decimal = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+    item = {"type": "record", "name": "Item", "fields": [{"name": "sku", "type": "string"}]}
+    schema = record(
+        "Everything",
+        ("price", decimal),
+        ("at", {"type": "long", "logicalType": "timestamp-millis"}),
+        ("day", {"type": "int", "logicalType": "date"}),
+        ("kind", {"type": "enum", "name": "Kind", "symbols": ["A", "B"]}),
+        ("either", ["null", "int", "string"]),
+        ("items", {"type": "array", "items": item}),
+        ("counts", {"type": "map", "values": "long"}),
+        ("raw", "bytes"),
+    )
+    topics.make("everything")
+    topics.subscribe("everything", format="avro")
+    number = registered(topics, "everything-value", schema)
+    value = {
+        "price": Decimal("12.34"),
+        "at": datetime(2026, 11, 1, 12, tzinfo=UTC),
+        "day": date(1066, 10, 14),
+        "kind": "B",
+        "either": "text",
+        "items": [{"sku": "x"}],
+        "counts": {"n": 1},
+        "raw": b"\xff",
+    }
+    topics.send("everything", [framed(number, schema, value)])
+    topics.land("everything")
+    kinds = {name: kind for name, kind in topics.table("everything").dtypes if name in value}
+    assert kinds == {
+        "price": "decimal(9,2)",
+        "at": "timestamp",
+        "day": "date",
+        "kind": "string",
+        "either": "struct<member_int:int,member_string:string>",
+        "items": "array<struct<sku:string>>",
+        "counts": "map<string,bigint>",
+        "raw": "binary",
+    }
+    (row,) = topics.rows(
+        "everything", "price", "cast(at as string) at", "cast(day as string) day", "kind", "either"
+    )
+    assert row.price == Decimal("12.34")
+    assert (row.at, row.day, row.kind) == ("2026-11-01 12:00:00", "1066-10-14", "B")
+    assert tuple(row.either) == (None, "text")
+
+
+def test_an_id_may_stand_in_a_header(topics: Topics) -> None:
+    topics.make("headed")
+    topics.subscribe("headed", format="avro")
+    number = registered(topics, "headed-value", OLD)
+    body = encoded(OLD, {"id": 1, "amount": 5, "customer": "ann"})
+    topics.send("headed", [body], headers={"ce_schemaid": str(number)})
+    topics.send("headed", [body], headers={"apicurio.value.contentId": number.to_bytes(8, "big")})
+    topics.land("headed")
+    assert topics.values("headed", "_schema_id") == [str(number)] * 2
+    assert topics.values("headed", "customer") == ["ann", "ann"]
+
+
+def test_poison_goes_to_quarantine_and_its_neighbours_land(topics: Topics) -> None:
+    topics.make("poison")
+    topics.subscribe("poison", format="avro", key=["id"])
+    number = registered(topics, "poison-value", NULLABLE)
+    good, empty = framed(number, NULLABLE, {"id": 7, "text": "x"}), {"id": None, "text": None}
+    holds_itself = record("Node", ("next", ["null", "Node"]))
+    recursive = registered(topics, "poison-node", holds_itself)
+    frame = b"\0" + number.to_bytes(4, "big")
+    poison = {
+        "NOT_FRAMED": [b"", b"\0\0", b'{"id":1}'],
+        "SCHEMA_UNKNOWN": [b"\0\xff\xff\xff\xff" + b"x"],
+        "SCHEMA_UNSUPPORTED": [framed(recursive, holds_itself, {"next": {"next": None}})],
+        # Cut off; a text of two gigabytes; a branch that the union does not have.
+        "MALFORMED_AVRO": [good[:-1], frame + b"\0\x02\xfe\xff\xff\xff\x0f", frame + b"\x10"],
+        "NULL_KEY": [framed(number, NULLABLE, empty)],
+    }
+    suite = [path.read_bytes() for path in sorted(JSON_SUITE.glob("*.json"))]
+    values = [value for values in poison.values() for value in values]
+    topics.send("poison", [good, None, *values, *suite, good])
+    topics.land("poison")
+    assert topics.values("poison", "id") == [7, 7, None]
+    rejects = topics.rows("poison__quarantine", "_offset", "_reason_code", "_raw", "_reason")
+    assert len(rejects) == len(values) + len(suite)
+    found = {row._offset: (row._reason_code, bytes(row._raw)) for row in rejects}
+    expected = [(code, value) for code, values in poison.items() for value in values]
+    # One of them begins with a zero, and what follows could be an id.
+    expected += [
+        ("SCHEMA_UNKNOWN" if value[:1] == b"\0" else "NOT_FRAMED", value) for value in suite
+    ]
+    assert [found[offset + 2] for offset in range(len(expected))] == expected
+
+
+NULLABLE = record("Poison", ("id", ["null", "long"]), ("text", ["null", "string"]))
+
+
+def test_what_is_known_flows_while_the_registry_is_away(topics: Topics) -> None:
+    topics.make("away")
+    topics.subscribe("away", format="avro")
+    number = registered(topics, "away-value", OLD)
+    one, two = ({"id": key, "amount": 1, "customer": "c"} for key in (1, 2))
+    topics.send("away", [framed(number, OLD, one)])
+    topics.land("away")
+    other = registered(topics, "away-other", NULLABLE)
+    stack = Stack(topics.lake)
+    stack.down(lambda _: None, only=["registry"])
+    try:
+        topics.send("away", [framed(number, OLD, two)])
+        topics.land("away")
+        assert topics.values("away", "id") == [1, 2]
+        topics.send("away", [framed(other, NULLABLE, {"id": 3, "text": "t"})])
+        assert isinstance(topics.run("away"), RegistryUnreachable)
+    finally:
+        stack.up(lambda _: None, only=["registry"])
+    topics.land("away")
+    assert topics.values("away", "id") == [1, 2, 3]
+    assert registered(topics, "away-value", OLD) == number
+
+
+@pytest.mark.parametrize("step", ["after_first_write", "after_second_write"])
+def test_a_batch_that_was_stopped_half_way_lands_once(
+    topics: Topics, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"avro_{step}"
+    topics.make(name)
+    topics.subscribe(name, format="avro", key=["id"])
+    number = registered(topics, f"{name}-value", OLD)
+    topics.send(name, [framed(number, OLD, {"id": 1, "amount": 1, "customer": "c"})])
+    topics.land(name)
+    other = registered(topics, f"{name}-other", NULLABLE)
+    mixed = [
+        framed(number, OLD, {"id": 2, "amount": 1, "customer": "c"}),
+        framed(other, NULLABLE, {"id": 3, "text": "t"}),
+        b"rubbish",
+    ]
+    topics.send(name, mixed)
+    stop_at(topics, name, step, monkeypatch)
+    topics.land(name)
+    assert topics.values(name, "id") == [1, 2, 3]
+    assert topics.values(f"{name}__quarantine", "_offset") == [3]

@@ -1,0 +1,84 @@
+"""Schemas of Avro: made whole, compared, and refused where they cannot be read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ingest.decode.writers import number_of, unsupported
+from ingest.registry.compatibility import why_not_readable
+from ingest.registry.references import inlined
+
+
+def schema(*fields: tuple[str, Any], name: str = "R", **more: Any) -> str:
+    """A record, with fields as (name, type)."""
+    told = [{"name": one, "type": kind} for one, kind in fields]
+    return json.dumps({"type": "record", "name": name, "fields": told, **more})
+
+
+def test_names_of_other_subjects_are_defined_where_they_first_come() -> None:
+    money = schema(("units", "long"), name="Money", namespace="shop")
+    order = schema(("price", "shop.Money"), ("tax", ["null", "Money"]), namespace="shop")
+    fields = json.loads(inlined(order, [money]))["fields"]
+    assert fields[0]["type"]["fields"] == [{"name": "units", "type": "long"}]
+    assert fields[1]["type"] == ["null", "Money"]
+    assert inlined(order, []) == order
+
+
+@pytest.mark.parametrize(
+    ("writer", "reader", "is_readable"),
+    [
+        (schema(("a", "int")), schema(("a", "long")), True),
+        (schema(("a", "long")), schema(("a", "int")), False),
+        (schema(("a", "int")), schema(("a", "int"), ("b", "int")), False),
+        (schema(("a", "int")), schema(("a", "int"), name="Other"), False),
+        (
+            schema(("a", "int"), name="Old", namespace="n"),
+            schema(("a", "int"), name="New", namespace="n", aliases=["Old"]),
+            True,
+        ),
+    ],
+)
+def test_a_reader_reads_what_avro_lets_it(writer: str, reader: str, is_readable: bool) -> None:
+    assert (why_not_readable(writer, reader) is None) is is_readable
+
+
+def test_what_is_no_schema_is_told() -> None:
+    with pytest.raises(ValueError, match="not a schema of Avro"):
+        why_not_readable('{"type": "nothing"}', '"int"')
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (schema(("next", ["null", "R"])), "holds itself"),
+        (schema(("next", "n.R"), namespace="n"), "holds itself"),
+        (schema(("a", {"type": "array", "items": "null"})), "without bytes"),
+        (schema(("a", {"type": "array", "items": json.loads(schema())})), "without bytes"),
+        (schema(("a", {"type": "array", "items": "int"})), ""),
+    ],
+)
+def test_a_schema_that_cannot_be_columns_is_refused(wrong: str, why: str) -> None:
+    assert (
+        why in unsupported(json.loads(wrong), ()) if why else not unsupported(json.loads(wrong), ())
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "headers", "number"),
+    [
+        (b"\0\0\0\1\0body", None, 256),
+        (b"\1\0\0\1\0body", None, None),
+        (b"\0\0\0\1", None, None),
+        (b"body", [{"key": "CE_SchemaId", "value": b"17"}], 17),
+        (b"body", [{"key": "apicurio.value.globalId", "value": bytes(7) + b"\5"}], 5),
+        # A version, not an id: what stands in front counts.
+        (b"\0\0\0\0\7body", [{"key": "ce_schemaid", "value": b"v2"}], 7),
+    ],
+)
+def test_an_id_is_found_where_it_may_stand(
+    value: bytes, headers: list[dict[str, Any]] | None, number: int | None
+) -> None:
+    assert number_of(value, headers)[0] == number
