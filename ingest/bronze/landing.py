@@ -232,9 +232,9 @@ class Landing:
         records = MessageInput(self.spark, messages)
         if self.stream.format is Format.BYTES:
             return RawMessages(records)
-        if self.writers:
+        if self.writers and self.stream.is_plain_avro:
             return AvroMessages(self.stream, self.schema, self.writers, records)
-        return JsonRecords(self.stream, self.schema, self.types, records)
+        return JsonRecords(self.stream, self.schema, self.types, records, self.writers)
 
     def _fresh(self, rows: DataFrame, now: datetime) -> DataFrame:
         identity = self.stream.identity

@@ -77,14 +77,17 @@ def _contradictions_of_source(declared: Mapping[str, Any]) -> Iterator[tuple[str
 
 
 def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if declared.get("envelope") == "cloudevents" and declared["format"] != "json":
-        yield "meta.ingest.envelope", "cloudevents needs format json (structured mode)"
+    formats = ("json", "avro") if declared["from"] == "kafka" else ("json",)
+    if declared.get("envelope") == "cloudevents" and declared["format"] not in formats:
+        yield "meta.ingest.envelope", f"cloudevents needs format {' or '.join(formats)}"
     if declared.get("envelope") == "debezium" and declared["format"] not in ("json", "avro"):
         yield "meta.ingest.envelope", "debezium needs format json or avro"
     if declared.get("debezium") and declared.get("envelope") != "debezium":
         yield "meta.ingest.debezium", "goes with envelope: debezium, and only with it"
     if "avro" in declared and (declared["from"] != "kafka" or declared["format"] != "avro"):
         yield "meta.ingest.avro", "goes with from: kafka and format: avro, and only with them"
+    if "avro" in declared and ("envelope" in declared or "per_type" in declared):
+        yield "meta.ingest.avro", "has no meaning with an envelope, or with types of events"
     if declared.get("csv") and declared["format"] != "csv":
         yield "meta.ingest.csv", f"has no meaning with format {declared['format']}"
     if declared.get("multi_line") and declared["format"] != "json":

@@ -261,6 +261,12 @@ class Stream:
     keep_current: bool = False
 
     @property
+    def is_plain_avro(self) -> bool:
+        """Whether messages of Avro become rows as they are, of one schema that all are read as."""
+        is_plain = self.envelope is Envelope.NONE and not self.events.are_split
+        return is_plain and self.format is Format.AVRO and isinstance(self.source, KafkaSource)
+
+    @property
     def quarantine_table(self) -> str:
         """Name of the table of records that broke their promise."""
         return f"{self.table}__quarantine"

@@ -22,7 +22,7 @@ from ingest.decode.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Rest, null_key_
 from ingest.decode.messages import MessageInput
 from ingest.decode.repository import StreamSchema
 from ingest.decode.typed_records import typed_row
-from ingest.decode.writers import FRAME, ID_HEADERS, Read, Writers, forms, number_of
+from ingest.decode.writers import FRAME, ID_HEADERS, Read, Writers, forms, number_of, numbers_of
 from ingest.files.avro import without_logical_types
 from ingest.shapes.conversion import at, quoted, sql_type, text_literal, type_at
 
@@ -50,7 +50,7 @@ class AvroMessages:
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: what messages are read as, and at first the ids of a sample."""
         is_new = not self._schema.agreed.writers
-        numbers = _numbers(self._input.sampled(_SAMPLE)) if is_new else set()
+        numbers = numbers_of(self._input.sampled(_SAMPLE)) if is_new else set()
         self._writers.learn(self._schema, numbers, batch_id, now)
 
     def examined(self) -> DataFrame:
@@ -67,7 +67,7 @@ class AvroMessages:
 
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: schemas of ids that were not known."""
-        self._writers.learn(self._schema, _numbers(self._held(marks)), batch_id, now)
+        self._writers.learn(self._schema, numbers_of(self._held(marks)), batch_id, now)
 
     def rest(self, marks: str) -> Rest:
         """See Decoder."""
@@ -179,23 +179,6 @@ def _text_of_id() -> str:
         f"when length({_FORM}) = 8 then {number} "
         f"when cast({_FORM} as string) rlike '^[0-9]+$' then cast({_FORM} as string) end"
     )
-
-
-def _numbers(messages: Batches) -> set[int]:
-    """The ids of messages."""
-
-    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            found = {
-                number_of(value, headers)[0]
-                for value, headers in zip(
-                    batch["value"].to_pylist(), batch["_headers"].to_pylist(), strict=True
-                )
-            }
-            texts = [str(one) for one in found if one is not None]
-            yield pa.RecordBatch.from_arrays([pa.array(texts, pa.string())], ["number"])
-
-    return {int(text) for text in messages.mapped(read, "number string").distinct("number")}
 
 
 def _judging(reads: Mapping[int, Read]) -> Work:

@@ -44,16 +44,25 @@ class _Named:
     show: _Show
 
 
+class AvroText:
+    """Shows records of one schema, which fastavro has parsed; they are as they were encoded."""
+
+    def __init__(self, schema: Any) -> None:
+        connect, self._shown = _told(schema, {})
+        self._head = f'{{"schema":{_json(connect)},"payload":'
+
+    def text(self, record: Any) -> str:
+        """A record as JSON with its schema."""
+        return f"{self._head}{_json(self._shown(record))}}}"
+
+
 def avro_texts(path: str) -> Iterator[str]:
     """Each record of a container file, as JSON with its schema. Raises SourceUnreadable."""
-    head = ""
-    shown: _Show = unchanged
+    told: AvroText | None = None
     try:
         for schema, record in avro_records(path):
-            if not head:
-                connect, shown = _told(schema, {})
-                head = f'{{"schema":{_json(connect)},"payload":'
-            text = f"{head}{_json(shown(record))}}}"
+            told = told or AvroText(schema)
+            text = told.text(record)
             # A name may be half of a surrogate pair, which no file can hold.
             text.encode()
             yield text

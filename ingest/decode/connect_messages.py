@@ -9,7 +9,7 @@ from pyspark.sql import types as T
 
 from ingest.declarations.stream import DebeziumOptions
 from ingest.decode.connect_values import Convert, by_name, by_schema, by_type
-from ingest.decode.exact_json import DEEPEST, Refused, deeper, loaded, written
+from ingest.decode.exact_json import DEEPEST, Refused, deeper, loaded
 
 _SCHEMA, _PAYLOAD = '{"schema":{', ',"payload":'
 _SPACES = " \t\r\n"
@@ -35,13 +35,6 @@ class ConnectMessages:
         if deeper(record, DEEPEST):
             raise Refused("TOO_DEEP", f"nested deeper than {DEEPEST} levels")
         return record
-
-    def text(self, text: str) -> str:
-        """A message as the JSON text of its flat record; empty where it is none."""
-        try:
-            return written(self.document(text))
-        except Refused:
-            return ""
 
     def flat(self, payload: Any, convert: Convert) -> dict[str, Any]:
         """The record that a payload is; `convert` reads what `row_schema` tells of."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
 from ingest.decode.arrow_json import records
-from ingest.decode.exact_json import Refused, decoded
+from ingest.decode.reading import Reading
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -18,12 +18,8 @@ if TYPE_CHECKING:
     from ingest.decode.batches import Batches
     from ingest.decode.structures import Watch
 
-# The text of a record, from the text that stands in a file or a message; empty where it is none.
-Reading = Callable[[str], str]
 # Bytes that are read to columns at once.
 ENOUGH = 1 << 24
-# What a message without a value, Kafka's tombstone, is to a reading.
-_NOTHING = b"null"
 
 
 class Input(Protocol):
@@ -35,6 +31,11 @@ class Input(Protocol):
         ...
 
     @property
+    def has_headers(self) -> bool:
+        """Whether records have headers."""
+        ...
+
+    @property
     def place(self) -> str:
         """SQL of a record's place, from what `read` gives."""
         ...
@@ -43,14 +44,14 @@ class Input(Protocol):
         self,
         kind: T.StructType,
         *,
-        reading: Reading | None,
+        reading: Reading,
         watch: Watch | None,
         overflow_matters: bool,
     ) -> DataFrame:
         """Provenance, place, SCHEMA_ID, `record` and `fits` of each record.
 
         See `arrow_json.records`; what `watch` finds to be new does not fit either.
-        `reading` says what the text of a record is, from what stands there.
+        `reading` says what the JSON text of a record is, from what stands there.
         """
         ...
 
@@ -76,17 +77,6 @@ def read_columns(
         return pa.nulls(len(texts), pa.string()), found, fit
     variations, known = watch.judged(texts, found, kind)
     return variations, found, fit & known
-
-
-def read_texts(texts: pa.Array, reading: Reading) -> pa.Array:
-    """What stands for each text; nothing for bytes that are none."""
-    found = []
-    for raw in texts.cast(pa.binary()).to_pylist():
-        try:
-            found.append(reading(decoded(_NOTHING if raw is None else raw)))
-        except Refused:
-            found.append("")
-    return pa.array(found, pa.string())
 
 
 def gathered(pieces: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

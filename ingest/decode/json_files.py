@@ -22,7 +22,7 @@ from ingest.decode.avro_texts import avro_texts
 from ingest.decode.batches import Batches
 from ingest.decode.decoder import SCHEMA_ID, SOURCE
 from ingest.decode.held import FOUND, in_batches
-from ingest.decode.inputs import ENOUGH, Reading, gathered, read_columns, read_texts
+from ingest.decode.inputs import ENOUGH, gathered, read_columns
 from ingest.files.lines import blocks, line_starts, read_at, whole
 from ingest.files.listing import size_of
 from ingest.shapes.conversion import sql_type
@@ -30,6 +30,7 @@ from ingest.shapes.conversion import sql_type
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ingest.decode.reading import Reading
     from ingest.decode.structures import Watch
     from ingest.files.lines import Positions
 
@@ -65,6 +66,11 @@ class FileInput:
         return (SOURCE,)
 
     @property
+    def has_headers(self) -> bool:
+        """See Input."""
+        return False
+
+    @property
     def place(self) -> str:
         """See Input."""
         return f"concat_ws(':', {', '.join(_PLACE)})"
@@ -73,7 +79,7 @@ class FileInput:
         self,
         kind: T.StructType,
         *,
-        reading: Reading | None,
+        reading: Reading,
         watch: Watch | None,
         overflow_matters: bool,
     ) -> DataFrame:
@@ -89,7 +95,9 @@ class FileInput:
                 for piece in _pieces(number, paths[number], layout=layout)
             )
             for piece in gathered(pieces):
-                texts = read_texts(piece["text"], reading) if reading else piece["text"]
+                texts = piece["text"]
+                if reading.is_needed:
+                    texts = reading.texts(texts, None)
                 variations, found, fit = read_columns(
                     texts, kind, watch, overflow_matters=overflow_matters
                 )

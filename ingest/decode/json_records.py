@@ -27,12 +27,15 @@ from ingest.decode.decoder import (
     null_key_reason,
     row,
 )
-from ingest.decode.exact_json import Refused, decoded, leftovers, loaded, record, written
+from ingest.decode.exact_json import Refused, leftovers, loaded, written
 from ingest.decode.fitting import arrow_type, taken
 from ingest.decode.inputs import Input
 from ingest.decode.json_shapes import shape_text
+from ingest.decode.reading import Headers, Reading
 from ingest.decode.repository import StreamSchema
 from ingest.decode.structures import Places, Watch, hexadecimal
+from ingest.decode.translations import AvroTranslation, CloudEventTranslation
+from ingest.decode.writers import Writers, numbers_of
 from ingest.events.event_types import EventTypes, Found, rule_of
 from ingest.events.variations import Known
 from ingest.shapes import conversion
@@ -58,7 +61,7 @@ _HELD = "value binary, _position long"
 
 
 class JsonRecords:
-    """Decoder of one batch of files of JSON or Avro."""
+    """Decoder of one batch of JSON or Avro; `writers` are those of messages in Avro."""
 
     def __init__(
         self,
@@ -66,9 +69,11 @@ class JsonRecords:
         schema: StreamSchema,
         types: EventTypes,
         records: Input,
+        writers: Writers | None = None,
     ) -> None:
         self._stream, self._schema, self._records = stream, schema, records
-        self._types = types
+        self._types, self._writers = types, writers
+        self._held_records: Batches | None = None
         self._judged: Batches | None = None
         self._messages = _messages(stream)
         self._held = f"{columns.ddl(records.provenance)}, {_HELD}"
@@ -79,6 +84,7 @@ class JsonRecords:
         if self._schema.knows_shapes:
             return
         sample = self._records.sampled(_SAMPLE)
+        self._learn_writers(sample, batch_id, now)
         judged = sample.mapped(self._judging(), self._held + _TOLD).kept()
         try:
             self._learn(judged, batch_id, now)
@@ -98,7 +104,7 @@ class JsonRecords:
         overflow_matters = self._stream.evolution.mode is not SchemaEvolution.NONE
         examined = self._records.read(
             read,
-            reading=self._messages.text if self._messages else None,
+            reading=self._reading(),
             watch=Watch(self._places, self._types.known) if self._places else None,
             overflow_matters=overflow_matters,
         )
@@ -112,7 +118,13 @@ class JsonRecords:
 
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: the shapes of held records."""
+        if self._writers:
+            self._learn_writers(self._found(marks), batch_id, now)
         self._learn(self._verdicts(marks), batch_id, now)
+
+    def _learn_writers(self, messages: Batches, batch_id: int, now: datetime) -> None:
+        if self._writers:
+            self._writers.learn(self._schema, numbers_of(messages), batch_id, now)
 
     def _learn(self, judged: Batches, batch_id: int, now: datetime) -> None:
         self._schema.learn(judged.distinct("shape"), batch_id, now)
@@ -176,12 +188,24 @@ class JsonRecords:
     def _verdicts(self, marks: str) -> Batches:
         """The held records with their verdicts, read from the files once."""
         if self._judged is None:
-            found = self._records.held(marks)
-            self._judged = found.mapped(self._judging(), self._held + _TOLD).kept()
+            self._judged = self._found(marks).mapped(self._judging(), self._held + _TOLD).kept()
         return self._judged
 
+    def _found(self, marks: str) -> Batches:
+        """The held records."""
+        if self._held_records is None:
+            self._held_records = self._records.held(marks)
+        return self._held_records
+
     def _judging(self) -> Work:
-        return _judging(self._schema.columns, self._messages, self._places)
+        return _judging(self._schema.columns, self._reading(), self._places)
+
+    def _reading(self) -> Reading:
+        """What records are read as, by the schemas that are known."""
+        avro = AvroTranslation(self._schema.agreed.writers) if self._writers else None
+        if self._stream.envelope is Envelope.CLOUDEVENTS and self._records.has_headers:
+            return Reading(CloudEventTranslation(avro))
+        return Reading(avro, self._messages)
 
     def _row(self) -> Column:
         """ROW from the record that was read."""
@@ -208,7 +232,7 @@ def _messages(stream: Stream) -> ConnectMessages | None:
     """What reads a record's text; none where it is the record."""
     if stream.envelope is Envelope.DEBEZIUM:
         return DebeziumMessages(declared_schema(stream.columns), stream.debezium)
-    if stream.format is Format.AVRO:
+    if stream.format is Format.AVRO and stream.envelope is not Envelope.CLOUDEVENTS:
         return ConnectMessages(declared_schema(stream.columns))
     return None
 
@@ -220,26 +244,30 @@ def _places(stream: Stream) -> Places | None:
 
 
 def _verdict(
-    raw: bytes, columns: T.StructType, messages: ConnectMessages | None
+    raw: bytes, headers: Headers, columns: T.StructType, reading: Reading
 ) -> tuple[str | None, ...]:
     try:
-        text = decoded(raw)
-        if not messages:
-            return None, None, text, shape_text(record(text), columns)
-        document = messages.document(text)
-        return None, None, written(document), shape_text(document, columns)
+        text = reading.text(raw, headers)
+        document = reading.document(text)
+        if reading.messages:
+            text = written(document)
+        return None, None, text, shape_text(document, columns)
     except Refused as refused:
         return refused.code, refused.reason, None, None
 
 
-def _judging(
-    columns: T.StructType, messages: ConnectMessages | None, places: Places | None
-) -> Work:
+def _judging(columns: T.StructType, reading: Reading, places: Places | None) -> Work:
     """Adds to records, by their `value`, their verdicts, and what is said of their events."""
 
     def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            verdicts = [_verdict(raw, columns, messages) for raw in batch["value"].to_pylist()]
+            values = batch["value"].to_pylist()
+            has_headers = reading.translation and "_headers" in batch.schema.names
+            headers = batch["_headers"].to_pylist() if has_headers else [None] * len(values)
+            verdicts = [
+                _verdict(raw, told, columns, reading)
+                for raw, told in zip(values, headers, strict=True)
+            ]
             judged = batch
             for name, told_of in zip(_VERDICT, zip(*verdicts, strict=True), strict=True):
                 judged = judged.append_column(name, pa.array(told_of, pa.string()))

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from ingest.decode.batches import Batches
 from ingest.decode.decoder import SCHEMA_ID
-from ingest.decode.inputs import Reading, gathered, read_columns, read_texts
+from ingest.decode.inputs import gathered, read_columns
 from ingest.shapes.conversion import sql_type
 from ingest.tables import columns
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql import types as T
 
+    from ingest.decode.reading import Reading
     from ingest.decode.structures import Watch
 
 _PROVENANCE = ("_source", "_partition", "_offset", "_key", "_headers", "_timestamp")
@@ -48,6 +49,11 @@ class MessageInput:
         return _PROVENANCE
 
     @property
+    def has_headers(self) -> bool:
+        """See Input."""
+        return True
+
+    @property
     def place(self) -> str:
         """See Input: with the length, which tells what to expect of those that are held back."""
         return "concat_ws(':', _source, _partition, _offset, length)"
@@ -56,7 +62,7 @@ class MessageInput:
         self,
         kind: T.StructType,
         *,
-        reading: Reading | None,
+        reading: Reading,
         watch: Watch | None,
         overflow_matters: bool,
     ) -> DataFrame:
@@ -66,12 +72,12 @@ class MessageInput:
             for batch in gathered(batches):
                 texts = _as_texts(batch["value"])
                 is_empty = texts.is_null()
-                if reading:
-                    texts = read_texts(texts, reading)
+                if reading.is_needed:
+                    texts = reading.texts(batch["value"], batch["_headers"])
                 variations, found, fit = read_columns(
                     texts, kind, watch, overflow_matters=overflow_matters
                 )
-                if not reading:
+                if not reading.is_needed:
                     fit |= is_empty.to_numpy(zero_copy_only=False)
                 beside = batch.drop_columns(["value"])
                 told = {SCHEMA_ID: variations, "record": found, "fits": pa.array(fit)}

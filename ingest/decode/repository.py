@@ -114,7 +114,7 @@ class StreamSchema:
         ]
         if found.reader != self.agreed.reader:
             told.append(Entry(version=0, prototype=found.reader, change=_READER))
-        self._adopt(result, told, batch_id, now)
+        self._adopt(result, told, batch_id, now, part="agreed")
         self.agreed = found
 
     def widen(self, incoming: T.StructType, batch_id: int, now: datetime) -> None:

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.avro.functions import from_avro
 
+from ingest.decode.batches import Batches
 from ingest.decode.repository import Agreed, StreamSchema
 from ingest.decode.typed_records import nullable
 from ingest.errors import RegistryUnreachable
@@ -69,18 +71,22 @@ class Read:
 
 
 class Writers:
-    """The schemas of one stream's messages; asks the registry for those that are new."""
+    """The schemas of one stream's messages; asks the registry for those that are new.
+
+    `are_columns`: fields of records are columns of the table, and there is a reader's schema.
+    """
 
     def __init__(
         self,
         spark: SparkSession,
         registry: SchemaRegistry,
         *,
-        subject: str | None,
-        declared: str | None,
+        are_columns: bool,
+        subject: str | None = None,
+        declared: str | None = None,
     ) -> None:
         self._spark, self._registry = spark, registry
-        self._subject, self._declared = subject, declared
+        self._are_columns, self._subject, self._declared = are_columns, subject, declared
         self._reads: dict[tuple[str, str | None], Read] = {}
 
     def learn(
@@ -117,7 +123,7 @@ class Writers:
 
     def _agree(self, schema: StreamSchema, agreed: Agreed, batch_id: int, now: datetime) -> None:
         incoming: dict[str, T.StructField] = {}
-        for one in self.reads(agreed).values():
+        for one in self.reads(agreed).values() if self._are_columns else ():
             for field in one.kind.fields if one.kind else ():
                 incoming.setdefault(field.name.lower(), field)
         schema.agree(agreed, T.StructType(list(incoming.values())), batch_id, now)
@@ -201,6 +207,23 @@ def number_of(value: bytes | None, headers: Iterable[Any] | None) -> tuple[int |
     if len(value) >= FRAME and value[0] == MAGIC:
         return int.from_bytes(value[1:FRAME], "big"), value[FRAME:]
     return None, value
+
+
+def numbers_of(messages: Batches) -> set[int]:
+    """The ids of schemas that messages have."""
+
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            found = {
+                number_of(value, headers)[0]
+                for value, headers in zip(
+                    batch["value"].to_pylist(), batch["_headers"].to_pylist(), strict=True
+                )
+            }
+            texts = [str(one) for one in found if one is not None]
+            yield pa.RecordBatch.from_arrays([pa.array(texts, pa.string())], ["number"])
+
+    return {int(text) for text in messages.mapped(read, "number string").distinct("number")}
 
 
 def _first_line(error: BaseException) -> str:

@@ -209,3 +209,64 @@ def test_a_batch_that_was_stopped_half_way_lands_once(
     topics.land(name)
     assert topics.values(name, "id") == [1, 2, 3]
     assert topics.values(f"{name}__quarantine", "_offset") == [3]
+
+
+EVENT = {"ce_specversion": "1.0", "ce_source": "shop", "ce_time": "2026-11-01T10:00:00Z"}
+
+
+def test_events_in_binary_mode_are_those_of_structured_mode(topics: Topics) -> None:
+    topics.make("binary")
+    topics.subscribe("binary", envelope="cloudevents")
+    json_kind = {"content-type": "application/json; charset=utf-8"}
+    structured = {"content-type": "application/cloudevents+json"}
+    told = {"specversion": "1.0", "id": "4", "source": "shop", "type": "sold", "data": {"n": 4}}
+    topics.send("binary", [{"n": 1}], headers={**EVENT, "ce_id": "1", "ce_type": "sold"})
+    topics.send(
+        "binary", [{"n": 2}], headers={**EVENT, **json_kind, "ce_id": "2", "ce_type": "sold"}
+    )
+    plain = {**EVENT, "content-type": "text/plain", "ce_id": "3", "ce_type": "said"}
+    topics.send("binary", [b"hello"], headers=plain)
+    topics.send("binary", [told], headers=structured)
+    broken = {**EVENT, "ce_id": "5", "ce_type": "sold"}
+    topics.send("binary", [b'{"n":5},"id":"x"', b'{"n":'], headers=broken)
+    topics.send("binary", [None], headers={**EVENT, "ce_id": "6", "ce_type": "left"})
+    topics.land("binary")
+    found = topics.rows("binary", "id", "type", "cast(time as string) time", "to_json(data) data")
+    at = "2026-11-01 10:00:00"
+    assert [tuple(row) for row in found] == [
+        ("1", "sold", at, '{"n":1}'),
+        ("2", "sold", at, '{"n":2}'),
+        ("3", "said", at, '"hello"'),
+        ("4", "sold", None, '{"n":4}'),
+        ("6", "left", at, None),
+    ]
+    rejects = topics.rows("binary__quarantine", "_reason_code", "_raw")
+    assert [tuple(row) for row in rejects] == [
+        ("MALFORMED_JSON", bytearray(b'{"n":')),
+        ("MALFORMED_JSON", bytearray(b'{"n":5},"id":"x"')),
+    ]
+    assert topics.type_table("sold", "binary").selectExpr("n").collect() == [(1,), (2,), (4,)]
+
+
+def test_events_of_avro_have_a_table_for_each_type(topics: Topics) -> None:
+    topics.make("typed")
+    topics.subscribe("typed", format="avro", envelope="cloudevents")
+    at = {"type": "long", "logicalType": "timestamp-millis"}
+    sold, moved = record("Sold", ("price", "double"), ("at", at)), record("Moved", ("km", "long"))
+    for kind, schema, value in (
+        ("sold", sold, {"price": 2.5, "at": datetime(2026, 11, 1, tzinfo=UTC)}),
+        ("moved", moved, {"km": 7}),
+    ):
+        number = registered(topics, f"typed-{kind}", schema)
+        topics.send(
+            "typed",
+            [framed(number, schema, value), b"poison"],
+            headers={**EVENT, "ce_id": kind, "ce_type": kind},
+        )
+    topics.land("typed")
+    prices = topics.type_table("sold", "typed").selectExpr("price", "cast(at as string) at")
+    assert [tuple(row) for row in prices.collect()] == [(2.5, "2026-11-01 00:00:00")]
+    assert topics.type_table("moved", "typed").selectExpr("km").collect() == [(7,)]
+    assert topics.table("typed").columns[-1] == "data"
+    rejects = topics.rows("typed__quarantine", "_reason_code", "_raw")
+    assert [tuple(row) for row in rejects] == [("NOT_FRAMED", bytearray(b"poison"))] * 2

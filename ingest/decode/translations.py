@@ -1,0 +1,123 @@
+"""Messages of Kafka that are not JSON, as JSON: of Avro, and CloudEvents in binary mode.
+
+Source: "Kafka Protocol Binding for CloudEvents", version 1.0.2.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import fastavro
+from pyspark.sql import types as T
+
+from ingest.decode.avro_texts import AvroText
+from ingest.decode.connect_messages import ConnectMessages
+from ingest.decode.exact_json import Refused, decoded, loaded, written
+from ingest.decode.reading import NOTHING, Headers
+from ingest.decode.writers import number_of, unsupported
+from ingest.files.avro import without_logical_types
+
+_ATTRIBUTE, _CONTENT_TYPE = "ce_", "content-type"
+_STRUCTURED = "application/cloudevents"
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(slots=True)
+class AvroTranslation:
+    """Messages of Avro as JSON with Kafka Connect's schema; `writers` are schemas by id."""
+
+    writers: Mapping[int, str]
+    _known: dict[int, tuple[Any, AvroText]] = field(default_factory=dict)
+
+    def __call__(self, value: bytes | None, headers: Headers) -> str:
+        """See Translation."""
+        if value is None:
+            return NOTHING
+        number, body = number_of(value, headers)
+        if number is None:
+            raise Refused("NOT_FRAMED", "it begins with no id of a schema (a byte 0 and four)")
+        if number not in self._known:
+            self._known[number] = self._read(number)
+        encoded, told = self._known[number]
+        try:
+            return told.text(fastavro.schemaless_reader(io.BytesIO(body), encoded, None))
+        except Exception as error:
+            # Broken bytes lead anywhere: errors of memory, of the interpreter.
+            said = " ".join(str(error).split()) or type(error).__name__
+            raise Refused("MALFORMED_AVRO", f"not what schema {number} says: {said}") from error
+
+    def _read(self, number: int) -> tuple[Any, AvroText]:
+        if number not in self.writers:
+            raise Refused("SCHEMA_UNKNOWN", f"the registry has no Avro schema {number}")
+        schema = json.loads(self.writers[number])
+        if why := unsupported(schema, ()):
+            raise Refused("SCHEMA_UNSUPPORTED", f"schema {number}: {why}")
+        try:
+            parsed = fastavro.parse_schema(schema)
+            return fastavro.parse_schema(without_logical_types(parsed)), AvroText(parsed)
+        except Exception as error:  # a schema may be anything
+            raise Refused("SCHEMA_UNSUPPORTED", f"schema {number}: {error!r}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class CloudEventTranslation:
+    """Events whose attributes stand in headers, as the JSON of events in structured mode.
+
+    `avro` translates their data, where that is of Avro.
+    """
+
+    avro: AvroTranslation | None
+    _plain: ConnectMessages = field(default_factory=lambda: ConnectMessages(T.StructType()))
+
+    def __call__(self, value: bytes | None, headers: Headers) -> str:
+        """See Translation."""
+        told = {one["key"].lower(): one["value"] for one in headers or ()}
+        kind = _text(told.get(_CONTENT_TYPE)) or ""
+        attributes = {
+            name.removeprefix(_ATTRIBUTE): _text(given)
+            for name, given in told.items()
+            if name.startswith(_ATTRIBUTE)
+        }
+        if not attributes or kind.startswith(_STRUCTURED):
+            return NOTHING if value is None else decoded(value)
+        if kind:
+            attributes["datacontenttype"] = kind
+        head = json.dumps(attributes, ensure_ascii=False)
+        if value is None:
+            return head
+        name, data = self._data(value, headers, kind)
+        return f'{head[:-1]}, "{name}": {data}}}'
+
+    def _data(self, value: bytes, headers: Headers, kind: str) -> tuple[str, str]:
+        """The member of an event that holds its data, and its JSON."""
+        if self.avro:
+            return "data", written(self._plain.document(self.avro(value, headers)))
+        plain = kind.partition(";")[0].strip().lower()
+        if not plain or plain.endswith("json"):
+            text = decoded(value)
+            # What ends before the text does would become attributes of the event.
+            if not _is_one(text):
+                loaded(text)
+                raise Refused("MALFORMED_JSON", "more than one document")
+            return "data", text
+        if plain.startswith("text/"):
+            return "data", json.dumps(decoded(value), ensure_ascii=False)
+        return "data_base64", f'"{b64encode(value).decode()}"'
+
+
+def _is_one(text: str) -> bool:
+    start = len(text) - len(text.lstrip(" \t\r\n"))
+    try:
+        _, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return False
+    return not text[end:].strip(" \t\r\n")
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else decoded(bytes(value))
