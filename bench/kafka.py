@@ -1,24 +1,29 @@
 """Messages of a topic to bronze, beside plain Spark that reads the same topic.
 
-By hand: Structured Streaming from the topic to a Delta table, as bytes or by `from_json` with the
-schema known beforehand; place, key, headers and time are kept. Same session, codec and batches.
+By hand: Structured Streaming from the topic to a Delta table, as bytes, or by `from_json` or
+`from_avro` with the schema known beforehand; place, key, headers and time are kept. Same session, codec and batches.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import shutil
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+import fastavro
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
 
 from bench.landing import landing_query
 from bench.report import Ratio
@@ -26,14 +31,27 @@ from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
 from ingest.decode.messages import FROM_KAFKA
 from ingest.lake import Lake
-from ingest.stack.addresses import kafka_properties, stack_file
+from ingest.stack.addresses import kafka_properties, schema_registry_properties, stack_file
 from ingest.stack.stack import Stack
 
-_TOPIC, _PARTITIONS = "bench", 4
+_PARTITIONS = 4
+_TOPICS = {"bytes": "bench", "json": "bench", "avro": "bench-avro"}
+_PROMISED = {"bytes": 0.9, "json": 0.8, "avro": 0.8}
+# So long a note makes a message of some 400 bytes.
+_NOTE = {"bench": 160, "bench-avro": 330}
 _SCHEMA = (
     "id bigint, customer_id bigint, amount double, currency string, paid boolean, "
     "at string, note string, lines array<struct<sku: string, count: bigint>>"
 )
+_LINE = {"type": "record", "name": "Line", "fields": [
+    {"name": "sku", "type": "string"}, {"name": "count", "type": "long"},
+]}  # fmt: skip
+_AVRO = {"type": "record", "name": "Order", "fields": [
+    {"name": "id", "type": "long"}, {"name": "customer_id", "type": "long"},
+    {"name": "amount", "type": "double"}, {"name": "currency", "type": "string"},
+    {"name": "paid", "type": "boolean"}, {"name": "at", "type": "string"},
+    {"name": "note", "type": "string"}, {"name": "lines", "type": {"type": "array", "items": _LINE}},
+]}  # fmt: skip
 _BATCH = 500_000
 
 
@@ -41,14 +59,11 @@ def measure(spark: SparkSession, work: Path, events: int, rounds: int) -> list[R
     """Median seconds of each way: bytes first, by hand before ours."""
     lake = Lake(str(work / "kafka"))
     stack = Stack(lake)
-    stack.up(lambda _: None, only=["kafka"])
+    stack.up(lambda _: None, only=["kafka", "postgres", "registry"])
     try:
-        _produce(stack.address("kafka"), events)
-        return [
-            one
-            for kind in ("bytes", "json")
-            for one in _compared(spark, lake, kind, events, rounds)
-        ]
+        for topic, encoded in {"bench": _as_json, "bench-avro": _as_avro(lake)}.items():
+            _produce(stack.address("kafka"), topic, events, encoded)
+        return [one for kind in _TOPICS for one in _compared(spark, lake, kind, events, rounds)]
     finally:
         stack.down(lambda _: None)
 
@@ -80,7 +95,7 @@ def _compared(spark: SparkSession, lake: Lake, kind: str, events: int, rounds: i
             f"{events:,} messages to bronze, {kind}: {name}",
             statistics.median(times),
             by_hand,
-            None if name == "by hand" else {"bytes": 0.9, "json": 0.8}[kind],
+            None if name == "by hand" else _PROMISED[kind],
         )
         for name, times in seconds.items()
     ]
@@ -90,15 +105,19 @@ def _by_hand(spark: SparkSession, lake: Lake, kind: str, folder: Path) -> None:
     messages = (
         spark.readStream.format("kafka")
         .options(**{f"kafka.{name}": value for name, value in kafka_properties(lake).items()})
-        .option("subscribe", _TOPIC)
+        .option("subscribe", _TOPICS[kind])
         .option("startingOffsets", "earliest")
         .option("includeHeaders", "true")
         .option("maxOffsetsPerTrigger", _BATCH)
         .load()
         .selectExpr(*FROM_KAFKA)
     )
-    if kind == "json":
-        parsed = F.from_json(F.expr("cast(value as string)"), _SCHEMA)
+    if kind != "bytes":
+        parsed = (
+            F.from_json(F.expr("cast(value as string)"), _SCHEMA)
+            if kind == "json"
+            else from_avro(F.expr("substring(value, 6)"), json.dumps(_AVRO))
+        )
         messages = messages.withColumn("row", parsed).select("*", "row.*").drop("value", "row")
     (
         messages.writeStream.format("delta")
@@ -110,7 +129,7 @@ def _by_hand(spark: SparkSession, lake: Lake, kind: str, folder: Path) -> None:
 
 
 def _stream(kind: str) -> Stream:
-    declared = {"from": "kafka", "topic": _TOPIC, "format": kind}
+    declared = {"from": "kafka", "topic": _TOPICS[kind], "format": kind}
     return read_stream(
         {
             "unique_id": f"source.headwater.bench.{kind}",
@@ -134,9 +153,28 @@ def _know_the_broker(lake: Lake, folder: Path) -> None:
     shutil.copy(stack_file(lake), known)
 
 
-def _produce(address: str, events: int) -> None:
+def _as_json(message: Mapping[str, Any]) -> bytes:
+    return json.dumps(message).encode()
+
+
+def _as_avro(lake: Lake) -> Callable[[Mapping[str, Any]], bytes]:
+    registry = SchemaRegistryClient(dict(schema_registry_properties(lake)))
+    number = registry.register_schema("bench-avro-value", Schema(json.dumps(_AVRO), "AVRO"))
+    schema, frame = fastavro.parse_schema(_AVRO), b"\0" + number.to_bytes(4, "big")
+
+    def encoded(message: Mapping[str, Any]) -> bytes:
+        stream = io.BytesIO()
+        fastavro.schemaless_writer(stream, schema, message)
+        return frame + stream.getvalue()
+
+    return encoded
+
+
+def _produce(
+    address: str, topic: str, events: int, encoded: Callable[[Mapping[str, Any]], bytes]
+) -> None:
     admin = AdminClient({"bootstrap.servers": address})
-    for made in admin.create_topics([NewTopic(_TOPIC, _PARTITIONS, 1)]).values():
+    for made in admin.create_topics([NewTopic(topic, _PARTITIONS, 1)]).values():
         made.result(30)
     producer = Producer({"bootstrap.servers": address, "linger.ms": 50, "batch.size": 1 << 20})
     draw = random.Random(events)
@@ -148,13 +186,13 @@ def _produce(address: str, events: int) -> None:
             "currency": draw.choice(("EUR", "USD", "JPY")),
             "paid": draw.random() < 0.5,
             "at": f"2026-11-22T10:{draw.randrange(60):02}:{draw.randrange(60):02}Z",
-            "note": "".join(draw.choices("abcdefghij klmnop", k=160)),
+            "note": "".join(draw.choices("abcdefghij klmnop", k=_NOTE[topic])),
             "lines": [{"sku": f"s{draw.randrange(999)}", "count": draw.randrange(9)}] * 2,
         }
-        value = json.dumps(message)
+        value = encoded(message)
         while True:
             try:
-                producer.produce(_TOPIC, value=value, key=str(number % 1000))
+                producer.produce(topic, value=value, key=str(number % 1000))
                 break
             except BufferError:
                 producer.poll(0.1)

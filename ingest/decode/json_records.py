@@ -31,7 +31,7 @@ from ingest.decode.exact_json import Refused, leftovers, loaded, written
 from ingest.decode.fitting import arrow_type, taken
 from ingest.decode.inputs import Input
 from ingest.decode.json_shapes import shape_text
-from ingest.decode.reading import Headers, Reading
+from ingest.decode.reading import Headers, Reading, Translation
 from ingest.decode.repository import StreamSchema
 from ingest.decode.structures import Places, Watch, hexadecimal
 from ingest.decode.translations import AvroTranslation, CloudEventTranslation
@@ -145,7 +145,7 @@ class JsonRecords:
         reject = (*self._records.provenance, "value as _raw", "_position")
         keys = self._keys()
         verdicts = self._verdicts(marks).mapped(
-            _identifying(self._types.known, self._types.refused),
+            _identifying(self._types.known, self._types.refused, self._reading().translation),
             f"{self._held}{_TOLD}, {SCHEMA_ID} string, rule string",
         )
         kind = conversion.extracted(self._schema.columns)
@@ -293,8 +293,11 @@ def _told(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:
     return types, found, payloads
 
 
-def _identifying(known: Known, refused: Mapping[int, str]) -> Work:
-    """Adds the variation of judged records; those of a refused one lose their text."""
+def _identifying(known: Known, refused: Mapping[int, str], translation: Translation | None) -> Work:
+    """Adds the variation of judged records, or the id of their schema.
+
+    Those of a refused variation lose their text.
+    """
     reasons = {hexadecimal(number): reason for number, reason in refused.items()}
 
     def identified(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -303,6 +306,8 @@ def _identifying(known: Known, refused: Mapping[int, str]) -> Work:
             for one in records:
                 one[SCHEMA_ID] = one["rule"] = None
                 if one["event_type"] is None or one["event_shape"] is None:
+                    if translation:
+                        one[SCHEMA_ID] = translation.schema_id(one["value"], one["_headers"])
                     continue
                 number, _ = known.judged(one["event_type"], parse_shape(one["event_shape"]))
                 one[SCHEMA_ID] = hexadecimal(number)

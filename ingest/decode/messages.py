@@ -79,6 +79,8 @@ class MessageInput:
                 )
                 if not reading.is_needed:
                     fit |= is_empty.to_numpy(zero_copy_only=False)
+                if not watch:
+                    variations = reading.schema_ids(batch["value"], batch["_headers"])
                 beside = batch.drop_columns(["value"])
                 told = {SCHEMA_ID: variations, "record": found, "fits": pa.array(fit)}
                 yield pa.RecordBatch.from_arrays(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -13,10 +13,20 @@ from ingest.decode.exact_json import Refused, decoded, record, written
 
 # Those of a message: each has a key and a value.
 Headers = Sequence[Mapping[str, Any]] | None
-# JSON from the bytes and headers of a message that is none itself. Raises Refused.
-Translation = Callable[[bytes | None, Headers], str]
 # What a message without a value, Kafka's tombstone, is to a reading.
 NOTHING = "null"
+
+
+class Translation(Protocol):
+    """What reads messages that are no JSON themselves."""
+
+    def __call__(self, value: bytes | None, headers: Headers) -> str:
+        """The JSON that a message stands for. Raises Refused."""
+        ...
+
+    def schema_id(self, value: bytes | None, headers: Headers) -> str | None:
+        """The id of its writer's schema, in a registry."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,13 @@ class Reading:
     def document(self, text: str) -> dict[str, Any]:
         """The record in that JSON. Raises Refused."""
         return self.messages.document(text) if self.messages else record(text)
+
+    def schema_ids(self, values: pa.Array, headers: pa.Array) -> pa.StringArray:
+        """The id of each message's schema."""
+        if not self.translation:
+            return pa.nulls(len(values), pa.string())
+        pairs = zip(values.to_pylist(), headers.to_pylist(), strict=True)
+        return pa.array([self.translation.schema_id(*pair) for pair in pairs], pa.string())
 
     def texts(self, values: pa.Array, headers: pa.Array | None) -> pa.StringArray:
         """The JSON text of each record; empty where there is none."""

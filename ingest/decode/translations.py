@@ -51,6 +51,11 @@ class AvroTranslation:
             said = " ".join(str(error).split()) or type(error).__name__
             raise Refused("MALFORMED_AVRO", f"not what schema {number} says: {said}") from error
 
+    def schema_id(self, value: bytes | None, headers: Headers) -> str | None:
+        """See Translation."""
+        number, _ = number_of(value, headers)
+        return None if number is None else str(number)
+
     def _read(self, number: int) -> tuple[Any, AvroText]:
         if number not in self.writers:
             raise Refused("SCHEMA_UNKNOWN", f"the registry has no Avro schema {number}")
@@ -92,6 +97,10 @@ class CloudEventTranslation:
             return head
         name, data = self._data(value, headers, kind)
         return f'{head[:-1]}, "{name}": {data}}}'
+
+    def schema_id(self, value: bytes | None, headers: Headers) -> str | None:
+        """See Translation."""
+        return self.avro.schema_id(value, headers) if self.avro else None
 
     def _data(self, value: bytes, headers: Headers, kind: str) -> tuple[str, str]:
         """The member of an event that holds its data, and its JSON."""
