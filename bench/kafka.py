@@ -1,7 +1,8 @@
 """Messages of a topic to bronze, beside plain Spark that reads the same topic.
 
 By hand: Structured Streaming from the topic to a Delta table, as bytes, or by `from_json` or
-`from_avro` with the schema known beforehand; place, key, headers and time are kept. Same session, codec and batches.
+`from_avro` with the schema known beforehand; place, key, headers and time are kept. Same session,
+codec and batches.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ _AVRO = {"type": "record", "name": "Order", "fields": [
     {"name": "id", "type": "long"}, {"name": "customer_id", "type": "long"},
     {"name": "amount", "type": "double"}, {"name": "currency", "type": "string"},
     {"name": "paid", "type": "boolean"}, {"name": "at", "type": "string"},
-    {"name": "note", "type": "string"}, {"name": "lines", "type": {"type": "array", "items": _LINE}},
+    {"name": "note", "type": "string"},
+    {"name": "lines", "type": {"type": "array", "items": _LINE}},
 ]}  # fmt: skip
 _BATCH = 500_000
 

@@ -4,6 +4,7 @@
     HEADWATER_LANDING   folder that producers write to     default: landing
     HEADWATER_KAFKA_PROPERTIES  file of the Kafka client's properties: servers, security
     HEADWATER_SCHEMA_REGISTRY_PROPERTIES  file of the schema registry's: url, security
+    HEADWATER_MASK_KEY  secret of the hashes that stand for masked values
     HEADWATER_DRIVER_MEMORY  heap of a local Spark driver  default: 2g
     HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
@@ -20,7 +21,7 @@ import time
 from pathlib import Path
 
 from ingest import java, shell
-from ingest.errors import ProjectUnreadable
+from ingest.errors import InputError, ProjectUnreadable
 
 
 def project_dir() -> Path:
@@ -69,6 +70,17 @@ def schema_registry_properties() -> str | None:
     """File of a schema registry's properties, absolute; None: the stack's own registry."""
     declared = os.environ.get("HEADWATER_SCHEMA_REGISTRY_PROPERTIES")
     return located(declared) if declared else None
+
+
+def mask_key() -> bytes:
+    """Secret of the hashes that stand for masked values. Raises InputError."""
+    key = os.environ.get("HEADWATER_MASK_KEY")
+    if not key:
+        raise InputError(
+            "HEADWATER_MASK_KEY is not set: hashes of masked values need a secret, or they could "
+            "be guessed"
+        )
+    return key.encode()
 
 
 def failpoint() -> str | None:

@@ -17,6 +17,7 @@ from pyspark.sql.types import VariantType
 from ingest.declarations.contradictions import contradictions, told_groups
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.envelopes import with_envelope_hints, with_identity
+from ingest.declarations.masks import declared_masks, mask_problems
 from ingest.declarations.schema_files import schema_problems, schema_text
 from ingest.declarations.stream import (
     REST_OF_TYPES,
@@ -35,6 +36,7 @@ from ingest.declarations.stream import (
     Format,
     Identity,
     KafkaSource,
+    Mask,
     OnConflict,
     PerType,
     SchemaEvolution,
@@ -69,6 +71,7 @@ def read_stream(node: Mapping[str, Any]) -> Stream:
         problems.append(("schema", f"{node['schema']!r}: streams land in schema 'bronze'"))
     if not problems:
         problems += [*contradictions(declared), *schema_problems(declared)]
+        problems += mask_problems(node["columns"], declared)
     if problems:
         raise DeclarationInvalid([(place, f"{key}: {reason}") for key, reason in problems])
     return _stream(node, declared, hints)
@@ -124,6 +127,8 @@ def _stream(
 ) -> Stream:
     envelope = Envelope(declared.get("envelope", "none"))
     given = with_identity(declared)
+    masks = declared_masks(node["columns"])
+    hints = tuple(one for one in hints if masks.get(one.path) is not Mask.DROP)
     columns = with_envelope_hints(hints, envelope)
     if declared["format"] == "bytes":
         columns = (ColumnHint(path=("value",), type=data_type("binary")),)
@@ -144,6 +149,7 @@ def _stream(
             schema=schema_text(declared), subject=declared.get("avro", {}).get("subject")
         ),
         columns=_with_payload(columns, events),
+        masks=masks,
         identity=_identity(given),
         evolution=Evolution(
             mode=SchemaEvolution(declared.get("schema_evolution", "add_new_columns")),

@@ -147,6 +147,14 @@ class ColumnHint:
     type: T.DataType | None = None
 
 
+class Mask(Enum):
+    """What stands for a value that nobody may see: its keyed hash, a fixed text, or nothing."""
+
+    HASH = "hash"
+    REDACT = "redact"
+    DROP = "drop"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evolution:
     """How the table's columns follow the records."""
@@ -255,6 +263,7 @@ class Stream:
     debezium: DebeziumOptions = field(default_factory=DebeziumOptions)
     avro: AvroOptions = field(default_factory=AvroOptions)
     columns: tuple[ColumnHint, ...] = ()
+    masks: Mapping[tuple[str, ...], Mask] = field(default_factory=dict)
     identity: Identity = field(default_factory=Identity)
     evolution: Evolution = field(default_factory=Evolution)
     events: Events = field(default_factory=Events)
@@ -263,7 +272,7 @@ class Stream:
     @property
     def is_plain_avro(self) -> bool:
         """Whether messages of Avro become rows as they are, of one schema that all are read as."""
-        is_plain = self.envelope is Envelope.NONE and not self.events.are_split
+        is_plain = self.envelope is Envelope.NONE and not (self.events.are_split or self.masks)
         return is_plain and self.format is Format.AVRO and isinstance(self.source, KafkaSource)
 
     @property

@@ -29,7 +29,8 @@ OPERATION, LSN, COMMITTED, ORDER, REST = (
     "transaction_order",
     "debezium",
 )
-_ROWS = ("before", "after")
+BEFORE = "before"
+_ROWS = (BEFORE, "after")
 # In that struct: a row was created without values that PostgreSQL did not send.
 INCOMPLETE = "incomplete"
 _TOLD = frozenset({OPERATION, LSN, COMMITTED, ORDER, REST})
@@ -77,7 +78,7 @@ def _flat(payload: Any, convert: Convert) -> dict[str, Any]:
     if operation not in _OPERATIONS:
         raise Refused("NOT_DEBEZIUM", f"op is {operation!r}, not one of {', '.join(_OPERATIONS)}")
     rows = {name: convert(payload[name]) for name in _ROWS if isinstance(payload.get(name), dict)}
-    holder = "before" if operation == "d" else "after"
+    holder = BEFORE if operation == "d" else "after"
     row = rows.pop(holder, None)
     if row is None and operation in ROW_OPERATIONS:
         raise Refused("NOT_DEBEZIUM", f"op is {operation}, but {holder} is no object")

@@ -14,10 +14,11 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from ingest.declarations.stream import Envelope, Format, SchemaEvolution, Stream
+from ingest import settings
+from ingest.declarations.stream import Envelope, Format, Mask, SchemaEvolution, Stream
 from ingest.decode.batches import Batches, Work
 from ingest.decode.connect_messages import ConnectMessages
-from ingest.decode.debezium import OPERATION, ROW_OPERATIONS, DebeziumMessages
+from ingest.decode.debezium import BEFORE, OPERATION, REST, ROW_OPERATIONS, DebeziumMessages
 from ingest.decode.decoder import (
     MARK,
     RESCUED,
@@ -31,6 +32,7 @@ from ingest.decode.exact_json import Refused, leftovers, loaded, written
 from ingest.decode.fitting import arrow_type, taken
 from ingest.decode.inputs import Input
 from ingest.decode.json_shapes import shape_text
+from ingest.decode.masking import Masking
 from ingest.decode.reading import Headers, Reading, Translation
 from ingest.decode.repository import StreamSchema
 from ingest.decode.structures import Places, Watch, hexadecimal
@@ -75,7 +77,7 @@ class JsonRecords:
         self._types, self._writers = types, writers
         self._held_records: Batches | None = None
         self._judged: Batches | None = None
-        self._messages = _messages(stream)
+        self._messages, self._masking = _messages(stream), _masking(stream)
         self._held = f"{columns.ddl(records.provenance)}, {_HELD}"
         self._places = _places(stream)
 
@@ -204,8 +206,8 @@ class JsonRecords:
         """What records are read as, by the schemas that are known."""
         avro = AvroTranslation(self._schema.agreed.writers) if self._writers else None
         if self._stream.envelope is Envelope.CLOUDEVENTS and self._records.has_headers:
-            return Reading(CloudEventTranslation(avro))
-        return Reading(avro, self._messages)
+            return Reading(CloudEventTranslation(avro), None, self._masking)
+        return Reading(avro, self._messages, self._masking)
 
     def _row(self) -> Column:
         """ROW from the record that was read."""
@@ -237,6 +239,17 @@ def _messages(stream: Stream) -> ConnectMessages | None:
     return None
 
 
+def _masking(stream: Stream) -> Masking | None:
+    """What hides the values that nobody may see; of rows of Debezium, the old ones too."""
+    if not stream.masks:
+        return None
+    masks = dict(stream.masks)
+    if stream.envelope is Envelope.DEBEZIUM:
+        masks |= {(REST, BEFORE, *path): mask for path, mask in stream.masks.items()}
+    needs_key = Mask.HASH in stream.masks.values()
+    return Masking(masks, settings.mask_key() if needs_key else b"")
+
+
 def _places(stream: Stream) -> Places | None:
     """Where types are told apart; none where they are not."""
     kind = stream.identity.event_type
@@ -247,10 +260,7 @@ def _verdict(
     raw: bytes, headers: Headers, columns: T.StructType, reading: Reading
 ) -> tuple[str | None, ...]:
     try:
-        text = reading.text(raw, headers)
-        document = reading.document(text)
-        if reading.messages:
-            text = written(document)
+        text, document = reading.read(raw, headers)
         return None, None, text, shape_text(document, columns)
     except Refused as refused:
         return refused.code, refused.reason, None, None
@@ -268,7 +278,7 @@ def _judging(columns: T.StructType, reading: Reading, places: Places | None) -> 
                 _verdict(raw, told, columns, reading)
                 for raw, told in zip(values, headers, strict=True)
             ]
-            judged = batch
+            judged = _unseen(batch, verdicts) if reading.masking else batch
             for name, told_of in zip(_VERDICT, zip(*verdicts, strict=True), strict=True):
                 judged = judged.append_column(name, pa.array(told_of, pa.string()))
             nothing: list[list[str | None]] = [[None] * len(judged)] * len(_EVENT)
@@ -278,6 +288,14 @@ def _judging(columns: T.StructType, reading: Reading, places: Places | None) -> 
             yield judged
 
     return judge
+
+
+def _unseen(batch: pa.RecordBatch, verdicts: Sequence[tuple[str | None, ...]]) -> pa.RecordBatch:
+    """The batch with what can be shown of its records; nothing of those that cannot be read."""
+    shown = [None if text is None else text.encode() for _, _, text, _ in verdicts]
+    return batch.set_column(
+        batch.schema.get_field_index("value"), "value", pa.array(shown, pa.binary())
+    )
 
 
 def _told(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ingest.decode.connect_messages import ConnectMessages
 from ingest.decode.exact_json import Refused, decoded, record, written
+from ingest.decode.masking import Masking
 
 # Those of a message: each has a key and a value.
 Headers = Sequence[Mapping[str, Any]] | None
@@ -35,21 +36,25 @@ class Reading:
 
     translation: Translation | None = None
     messages: ConnectMessages | None = None
+    masking: Masking | None = None
 
     @property
     def is_needed(self) -> bool:
         """Whether the bytes are not the record."""
-        return self.translation is not None or self.messages is not None
+        return any((self.translation, self.messages, self.masking))
 
-    def text(self, value: bytes | None, headers: Headers) -> str:
-        """The JSON that stands for a record's bytes. Raises Refused."""
+    def read(self, value: bytes | None, headers: Headers) -> tuple[str, dict[str, Any]]:
+        """The JSON text of a record, and the record in it. Raises Refused."""
+        text = self._json(value, headers)
+        document = self.messages.document(text) if self.messages else record(text)
+        if self.masking:
+            document = self.masking.applied(document)
+        return (written(document) if self.messages or self.masking else text), document
+
+    def _json(self, value: bytes | None, headers: Headers) -> str:
         if self.translation:
             return self.translation(value, headers)
         return NOTHING if value is None else decoded(value)
-
-    def document(self, text: str) -> dict[str, Any]:
-        """The record in that JSON. Raises Refused."""
-        return self.messages.document(text) if self.messages else record(text)
 
     def schema_ids(self, values: pa.Array, headers: pa.Array) -> pa.StringArray:
         """The id of each message's schema."""
@@ -63,9 +68,12 @@ class Reading:
         told = headers.to_pylist() if headers is not None and self.translation else None
         found = []
         for number, value in enumerate(values.cast(pa.binary()).to_pylist()):
+            told_of = told[number] if told else None
             try:
-                text = self.text(value, told[number] if told else None)
-                found.append(written(self.messages.document(text)) if self.messages else text)
+                is_text = not (self.messages or self.masking)
+                found.append(
+                    self._json(value, told_of) if is_text else self.read(value, told_of)[0]
+                )
             except Refused:
                 found.append("")
         return pa.array(found, pa.string())

@@ -11,11 +11,12 @@ from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from ingest import settings
 from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
 from ingest.bronze.maintenance import compacted
 from ingest.bronze.release import release
-from ingest.declarations.stream import Format, KafkaSource, Stream
+from ingest.declarations.stream import Format, KafkaSource, Mask, Stream
 from ingest.decode.repository import StreamSchema
 from ingest.decode.writers import Writers
 from ingest.errors import BrokerUnreachable, HeadwaterError
@@ -69,6 +70,9 @@ class StreamQuery:
         self._first_batch = True
         self.error: HeadwaterError | None = None
         self._running: StreamingQuery | None = None
+        if Mask.HASH in stream.masks.values():
+            # Asked for before anything runs.
+            settings.mask_key()
         _make_tables(spark, lake, stream)
         identity = identity_of(lake, stream)
         schema = StreamSchema(spark, lake, stream, identity.application)

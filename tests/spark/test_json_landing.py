@@ -13,7 +13,7 @@ import pytest
 
 from ingest.run.progress import read_totals
 from ingest.tables.columns import INGEST
-from tests.spark.workshop import Workshop, age
+from tests.spark.workshop import Workshop, age, node
 
 HINTS = {"at": "timestamp", "payload.user_id": "bigint", "payload.price": "decimal(10,2)"}
 BROKEN = [
@@ -272,3 +272,26 @@ def test_each_file_of_the_json_test_suite_lands_or_is_quarantined(workshop: Work
     }
     refused = {row.file for row in rejects if row._reason_code == "DUPLICATE_KEY"}
     assert objects - refused <= set(landed)
+
+
+def test_what_is_masked_is_in_no_table(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_MASK_KEY", "secret")
+    folder = workshop.folder("masked")
+    folder.mkdir(parents=True)
+    declared = {"from": "files", "path": str(folder), "format": "json", "key": ["id"]}
+    entry = node("test.masked", declared, {"id": "bigint", "email": "string"})
+    entry["columns"]["email"]["config"] = {"meta": {"mask": "hash"}}
+    workshop.declare("masked", entry)
+    lines = ['{"id":1,"email":"private"}', '{"email":"private"}', '{"id":3,"email":"private']
+    workshop.drop("masked", "1.jsonl", "\n".join([*lines, '{"id":4,"Email":"private","new":1}']))
+    workshop.land("masked")
+    rows = workshop.rows("masked", "id", "length(email) as length", "new", "_rescued")
+    assert [tuple(row)[:3] for row in rows] == [(1, 64, None), (4, None, 1)]
+    # In another case it is no column, and hidden all the same.
+    assert len(json.loads(rows[1]._rescued)["Email"]) == 64
+    rejects = {row._reason_code: row._raw for row in workshop.rejects("masked")}
+    assert rejects.keys() == {"MALFORMED_JSON", "NULL_KEY"}
+    assert rejects["MALFORMED_JSON"] is None
+    for name in ("masked", "masked__quarantine"):
+        for row in workshop.table(name).collect():
+            assert "private" not in str(row)

@@ -67,9 +67,12 @@ class Workshop:
         folder = self.folder(name)
         folder.mkdir(parents=True, exist_ok=True)
         declared = {"from": "files", "path": str(folder), "format": "json", **ingest}
-        stream = read_stream(node(f"test.{name}", declared, columns))
-        self._streams[name] = stream
-        return stream
+        return self.declare(name, node(f"test.{name}", declared, columns))
+
+    def declare(self, name: str, entry: Mapping[str, Any]) -> Stream:
+        """Declare a stream by its whole entry."""
+        self._streams[name] = read_stream(entry)
+        return self._streams[name]
 
     def folder(self, name: str) -> Path:
         """Landing folder of a stream."""

@@ -1,0 +1,44 @@
+"""Columns whose values nobody may see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ingest.declarations.datatypes import data_type
+from ingest.declarations.stream import Mask
+from ingest.declarations.words import Path, split_path
+
+_CHOICES = tuple(one.value for one in Mask)
+
+
+def declared_masks(columns: Mapping[str, Any]) -> Mapping[Path, Mask]:
+    """The mask of each column that has one, by its path."""
+    told = ((column["name"], _told(column)) for column in columns.values())
+    return {split_path(name): Mask(mask) for name, mask in told if mask is not None}
+
+
+def mask_problems(
+    columns: Mapping[str, Any], declared: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Each (key, reason) why masks cannot be honoured."""
+    for column in columns.values():
+        where, mask = f"columns.{column['name']}.config.meta.mask", _told(column)
+        if mask is None:
+            continue
+        if mask not in _CHOICES:
+            yield where, f"{mask!r} is not one of {', '.join(_CHOICES)}"
+        elif declared["format"] not in ("json", "avro"):
+            yield where, f"has no meaning with format {declared['format']}"
+        elif column.get("data_type") and data_type(column["data_type"]) != data_type("string"):
+            yield where, "goes with a column of data_type string"
+        groups = [declared, *declared.get("event_groups", ())]
+        if any(one.get("on_incompatible_change") == "quarantine" for one in groups):
+            yield where, "does not go with on_incompatible_change: quarantine"
+        if "avro" in declared:
+            yield where, "does not go with avro: messages are read as they were written"
+
+
+def _told(column: Mapping[str, Any]) -> Any:
+    meta = {**column.get("meta", {}), **column.get("config", {}).get("meta", {})}
+    return meta.get("mask")
