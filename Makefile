@@ -3,7 +3,7 @@ RUN := ./scripts/run
 # What runs side by side prints when it is done, where make can hold its words back.
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ingest test-build lint docs bench lock clean
+.PHONY: help setup demo live test test-ingest test-build lint docs bench lock clean
 
 help: ## Show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -13,6 +13,9 @@ setup: ## Install everything into this folder, from the lock files
 
 demo: ## Land a marketplace's day, build silver and gold, show what came out (ARGS="--seed 9")
 	@$(RUN) python -m demo $(ARGS)
+
+live: ## Start Kafka, PostgreSQL and a registry, let a marketplace work, and watch (ARGS="--seconds 60")
+	@$(RUN) python -m live $(ARGS)
 
 test: lint ## Lint, then every test, in two processes side by side
 	@echo "Two groups of tests run side by side for some minutes; each prints when it is done."
@@ -47,5 +50,5 @@ lock: ## Resolve the lock files again
 	@$(RUN) python -m scripts.lock
 
 clean: ## Remove everything that was made here, the tables of the demo too
-	rm -rf .venv .venv-sqllint .jars .jars-stack .jars-registry .jars-plugins lake landing target logs spark-warehouse metastore_db derby.log
+	rm -rf .venv .venv-sqllint .jars .jars-stack .jars-registry .jars-plugins lake lake-live landing target logs spark-warehouse metastore_db derby.log
 	rm -rf .mypy_cache .pytest_cache .ruff_cache

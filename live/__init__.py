@@ -1,0 +1,1 @@
+"""`make live`: the marketplace while it works, on a real broker, database and registry."""

@@ -1,0 +1,188 @@
+"""`make live`: the whole stack, a marketplace at work, `ingest serve`, and a table of it all."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.live import Live
+
+from ingest import settings
+from ingest.errors import HeadwaterError
+from ingest.lake import Lake
+from ingest.stack.addresses import schema_registry_properties
+from ingest.stack.postgres import address
+from ingest.stack.stack import Stack
+from live.board import STREAMS, Board
+from live.events import Applications
+from live.latency import latencies
+from live.shop import Shop
+from live.truth import compared
+
+# Seconds in which all that was produced has landed, once nothing more comes.
+_TO_CATCH_UP = 180.0
+_TO_END = 120.0
+
+
+def main() -> int:
+    """Returns 0, 1 if a number differs from the truth or a part fails, 2 for a wrong request."""
+    line = argparse.ArgumentParser(prog="python -m live", description=__doc__)
+    line.add_argument("--seconds", type=float, help="end by itself after so long")
+    line.add_argument("--rate", type=float, default=2_000, help="events a second (2000)")
+    line.add_argument("--changes", type=float, default=100, help="row changes a second (100)")
+    line.add_argument("--seed", type=int, default=7, help="which marketplace (7)")
+    chosen = line.parse_args()
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    closing = threading.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: closing.set())
+    os.environ.setdefault("HEADWATER_LAKE", "lake-live")
+    # Its streams and models are part of the project only while it plays.
+    os.environ["HEADWATER_LIVE"] = "true"
+    try:
+        lake = Lake(settings.lake())
+        stack = Stack(lake)
+        with _up(stack, console):
+            return _play(lake, stack, chosen, closing, console)
+    except HeadwaterError as problem:
+        print(f"live: {problem}", file=sys.stderr)
+        return problem.exit_code
+
+
+@contextmanager
+def _up(stack: Stack, console: Console) -> Iterator[None]:
+    try:
+        stack.up(console.print)
+        yield
+    finally:
+        stack.down(console.print)
+
+
+def _play(
+    lake: Lake, stack: Stack, chosen: argparse.Namespace, closing: threading.Event, console: Console
+) -> int:
+    database = address(int(stack.address("postgres").rpartition(":")[2]))
+    shop = Shop(database, chosen.changes, random.Random(chosen.seed))
+    applications = Applications(
+        stack.address("kafka"),
+        schema_registry_properties(lake),
+        chosen.rate,
+        random.Random(chosen.seed),
+    )
+    shop.open()
+    applications.open()
+    board, root = Board(lake), Path(lake.root)
+    with _serving(root, console) as server:
+        began = time.time()
+        _work(shop, applications, board, (server, closing, chosen.seconds), console)
+        made = applications.acknowledged
+        produced = {topic: count + made[topic] for topic, count in applications.before.items()}
+        console.print(f"Made: {made.total():,} events, {shop.changes:,} row changes.")
+        _caught_up(root, database, produced, board, server)
+    totals = board.totals()
+    console.print(board.table())
+    for one in latencies(root, [f"live__{name}" for name in STREAMS], began):
+        console.print(
+            f"{one.stream}: made to bronze: median {one.median:.1f} s, p95 {one.p95:.1f} s, "
+            f"most {one.most:.1f} s",
+            highlight=False,
+        )
+    quarantined = {one.stream: one.quarantined for one in totals.values()}
+    different = 0
+    for row in compared(root, database, produced, quarantined):
+        different += not row.is_same
+        mark = "" if row.is_same else "   DIFFERENT"
+        console.print(f"{row.what}: {row.truth} = {row.landed}{mark}", highlight=False)
+    if different or server.returncode:
+        console.print(f"{different} numbers differ from the truth.", style="bold red")
+        return 1
+    console.print("Every number equals the truth.", style="bold green")
+    return 0
+
+
+@contextmanager
+def _serving(root: Path, console: Console) -> Iterator[subprocess.Popen[bytes]]:
+    """`ingest serve`, ended when we leave."""
+    log = root / "_logs" / "serve.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "ingest", "serve", "--streams", "source:live.*"]
+    with log.open("ab") as file:
+        # In a session of its own: Ctrl-C is for us to pass on.
+        server = subprocess.Popen(
+            [*command, "--build", "tag:live"],
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+    console.print(f"ingest serve: {log}")
+    try:
+        yield server
+    finally:
+        server.terminate()
+        try:
+            server.wait(_TO_END)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _work(
+    shop: Shop,
+    applications: Applications,
+    board: Board,
+    until: tuple[subprocess.Popen[bytes], threading.Event, float | None],
+    console: Console,
+) -> None:
+    """Let the marketplace work until it closes, and show it."""
+    server, closing, seconds = until
+    workers = [
+        threading.Thread(target=one.work, args=(closing,), daemon=True)
+        for one in (shop, applications)
+    ]
+    for worker in workers:
+        worker.start()
+    ends = None if seconds is None else time.monotonic() + seconds
+    is_shown = console.is_terminal
+    with Live(board.table(), console=console, auto_refresh=False, transient=True) as live:
+        while not closing.is_set() and server.poll() is None:
+            closing.wait(1.0)
+            if is_shown:
+                live.update(board.table(), refresh=True)
+            if ends is not None and time.monotonic() > ends:
+                break
+            if not all(worker.is_alive() for worker in workers):
+                break
+    closing.set()
+    for worker in workers:
+        worker.join(90)
+
+
+def _caught_up(
+    root: Path,
+    database: str,
+    produced: dict[str, int],
+    board: Board,
+    server: subprocess.Popen[bytes],
+) -> None:
+    """Wait until all that was made has landed, for a while."""
+    until = time.monotonic() + _TO_CATCH_UP
+    while time.monotonic() < until and server.poll() is None:
+        quarantined = {one.stream: one.quarantined for one in board.totals().values()}
+        if all(one.is_same for one in compared(root, database, produced, quarantined)):
+            return
+        time.sleep(2.0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

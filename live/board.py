@@ -1,0 +1,61 @@
+"""The table in the terminal: streams and models as they are now."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from rich.table import Table
+
+from ingest.lake import Lake
+from ingest.run.progress import Totals, read_totals
+from ingest.serve.model_states import model_states
+
+STREAMS = ("customers", "orders", "events", "page_views", "positions")
+
+
+@dataclass(slots=True)
+class Board:
+    """Remembers the last look, for rates."""
+
+    lake: Lake
+    _before: dict[str, tuple[float, int]] = field(default_factory=dict)
+    _rates: dict[str, float] = field(default_factory=dict)
+
+    def totals(self) -> Mapping[str, Totals]:
+        """What each stream has done."""
+        return {name: read_totals(self.lake, f"live.{name}", f"live__{name}") for name in STREAMS}
+
+    def table(self) -> Table:
+        """What is shown now."""
+        shown = Table(title="make live: Ctrl-C stops it all", title_justify="left")
+        for name in ("stream, model", "state", "rows/s", "rows", "lag", "quarantined", "last"):
+            shown.add_column(name, justify="left" if name == "stream, model" else "right")
+        for name, one in self.totals().items():
+            lag = "" if one.lag is None else f"{one.lag:,}"
+            rate = f"{self._rate(name, one.landed):,.0f}"
+            cells = (one.state, rate, f"{one.landed:,}", lag, f"{one.quarantined:,}")
+            shown.add_row(one.stream, *cells, _ago(one.last_batch_at))
+        shown.add_section()
+        for model in model_states(self.lake):
+            seconds = "" if model.seconds is None else f"{model.seconds} s"
+            shown.add_row(model.model, model.state, "", seconds, "", "", _ago(model.built_at))
+        return shown
+
+    def _rate(self, name: str, landed: int) -> float:
+        """Rows a second, over the last ten seconds or so."""
+        now = time.monotonic()
+        at, before = self._before.setdefault(name, (now, landed))
+        if now - at >= 10:
+            self._rates[name] = (landed - before) / (now - at)
+            self._before[name] = (now, landed)
+        return self._rates.get(name, 0.0)
+
+
+def _ago(at: str | None) -> str:
+    if at is None:
+        return ""
+    seconds = (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()
+    return f"{max(0.0, seconds):.0f} s ago"

@@ -1,0 +1,15 @@
+{{
+    config(
+        keys = ['order_id'],
+        sequence_by = ['source_lsn', 'transaction_order'],
+        apply_as_deletes = "operation = 'd'",
+        apply_as_truncates = "operation = 't'",
+        except_column_list = ['operation', 'source_lsn', 'transaction_order'],
+        liquid_clustered_by = ['order_id']
+    )
+}}
+
+-- What has no operation says that a deleted row is gone, once more.
+select *
+from {{ ref('stg_live__orders') }}
+where operation is not null
