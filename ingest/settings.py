@@ -3,6 +3,7 @@
     HEADWATER_LAKE      folder or URL of all tables        default: lake
     HEADWATER_LANDING   folder that producers write to     default: landing
     HEADWATER_KAFKA_PROPERTIES  file of the Kafka client's properties: servers, security
+    HEADWATER_SQL_PROPERTIES    file of the SQL endpoint's settings: login, TLS
     HEADWATER_DRIVER_MEMORY  heap of a local Spark driver  default: 2g
     HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
@@ -61,6 +62,12 @@ def java_options() -> str:
 def kafka_properties() -> str | None:
     """File of a Kafka client's properties, absolute; None: the stack's own broker."""
     declared = os.environ.get("HEADWATER_KAFKA_PROPERTIES")
+    return located(declared) if declared else None
+
+
+def sql_properties() -> str | None:
+    """File of the SQL endpoint's settings, absolute; None: a loopback address without a login."""
+    declared = os.environ.get("HEADWATER_SQL_PROPERTIES")
     return located(declared) if declared else None
 
 
