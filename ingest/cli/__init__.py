@@ -100,7 +100,14 @@ def recover(select: Select = None, exclude: Exclude = None) -> None:
 
 
 @app.command()
-def status(select: Select = None, exclude: Exclude = None, json: Json = False) -> None:
+def status(
+    select: Select = None,
+    exclude: Exclude = None,
+    models: Annotated[
+        bool, typer.Option("--models", help="Show what `ingest serve` has built instead.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """Show what each stream has landed. Starts no Spark."""
     from dataclasses import asdict
 
@@ -109,16 +116,20 @@ def status(select: Select = None, exclude: Exclude = None, json: Json = False) -
     from ingest.declarations.project import declared_streams
     from ingest.lake import Lake
     from ingest.run.progress import read_totals
+    from ingest.serve.model_states import model_states
 
     lake = Lake(settings.lake())
-    totals = [
-        asdict(read_totals(lake, one.name, one.table))
-        for one in declared_streams(select or (), exclude or ())
-    ]
-    if json:
-        show.as_json(totals)
+    if models:
+        rows = [asdict(one) for one in model_states(lake)]
     else:
-        show.table("streams", totals, drop=("table", "newest_batch_id"))
+        rows = [
+            asdict(read_totals(lake, one.name, one.table))
+            for one in declared_streams(select or (), exclude or ())
+        ]
+    if json:
+        show.as_json(rows)
+    else:
+        show.table("models" if models else "streams", rows, drop=("table", "newest_batch_id"))
 
 
 @app.command()

@@ -21,6 +21,15 @@ class Outcome(Enum):
     LEFT = "left"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """What became of one model, in how many seconds, and why not."""
+
+    outcome: Outcome
+    seconds: float = 0.0
+    error: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
     """Models to build in one invocation of dbt."""

@@ -13,9 +13,9 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,11 +28,35 @@ CLAIM, GIVEN = "headwater_claim_", "headwater_given_"
 _LOOK_EVERY = 0.2
 # A dbt that has said nothing for so many seconds has been killed: dbt sends its next statement at
 # once, and a statement at work counts.
-_SILENCE = 20.0
+SILENCE = 20.0
+
+
+class Views(Protocol):
+    """What Spark knows: views that all sessions see, and what was asked over the endpoint."""
+
+    def claimed(self) -> Set[str]:
+        """Ids of the claims that there are."""
+        ...
+
+    def models(self, claim: str) -> frozenset[str]:
+        """The models of a claim."""
+        ...
+
+    def silence(self, claim: str) -> float | None:
+        """Seconds since the dbt of a claim has asked something; None where that is forgotten."""
+        ...
+
+    def show(self, name: str) -> None:
+        """Make a view that says something by being there."""
+        ...
+
+    def hide(self, name: str) -> None:
+        """Take a view away, if it is there."""
+        ...
 
 
 @dataclass(slots=True)
-class Claim:
+class _Claim:
     """Models that a dbt has asked for. `heard` is when it was last heard of, in seconds."""
 
     id: str
@@ -44,17 +68,17 @@ class Claim:
 class Claims:
     """Gives models to one builder at a time, in the order in which they are asked for."""
 
-    def __init__(self, spark: SparkSession) -> None:
-        self._spark = spark
+    def __init__(self, views: Views, clock: Callable[[], float] = time.monotonic) -> None:
+        self._views, self._clock = views, clock
         self._lock = threading.Lock()
-        self._claims: dict[str, Claim] = {}
+        self._claims: dict[str, _Claim] = {}
         self._at_work: frozenset[str] = frozenset()
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._look, name="claims", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="claims", daemon=True)
 
     def start(self) -> None:
         """Answer claims from now on."""
-        self._show(SERVED)
+        self._views.show(SERVED)
         self._thread.start()
 
     def stop(self) -> None:
@@ -72,73 +96,88 @@ class Claims:
     def own(self, models: Set[str]) -> Iterator[bool]:
         """Build these models; False where somebody has claimed one of them meanwhile."""
         with self._lock:
-            free = not any(claim.models & models for claim in self._claims.values())
-            self._at_work = frozenset(models) if free else frozenset()
+            is_free = not any(claim.models & models for claim in self._claims.values())
+            self._at_work = frozenset(models) if is_free else frozenset()
         try:
-            yield free
+            yield is_free
         finally:
             with self._lock:
                 self._at_work = frozenset()
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Learn of new claims, forget those that are over, and give what is free."""
+        with self._lock:
+            asked = self._views.claimed()
+            for one in sorted(asked - self._claims.keys()):
+                self._claims[one] = _Claim(one, self._views.models(one), self._clock())
+            for claim in list(self._claims.values()):
+                self._keep_or_forget(claim, asked)
+            busy = set(self._at_work)
+            for claim in self._claims.values():
+                if not claim.is_given and not busy & claim.models:
+                    self._views.show(f"{GIVEN}{claim.id}")
+                    claim.is_given = True
+                busy |= claim.models
+
+    def _keep_or_forget(self, claim: _Claim, asked: Set[str]) -> None:
+        silence = self._views.silence(claim.id)
+        if silence is not None:
+            claim.heard = max(claim.heard, self._clock() - silence)
+        is_dead = self._clock() - claim.heard > SILENCE
+        if is_dead:
+            log.warning("a dbt that builds on the SQL endpoint has gone silent: %s", claim.id)
+            self._views.hide(f"{CLAIM}{claim.id}")
+        if is_dead or claim.id not in asked:
+            self._views.hide(f"{GIVEN}{claim.id}")
+            del self._claims[claim.id]
+
+    def _watch(self) -> None:
         while not self._stopping.wait(_LOOK_EVERY):
             try:
-                with self._lock:
-                    self._take_in(set(self._views(CLAIM)))
-                    self._give()
+                self.look()
             except Exception as error:  # a view that went away while it was read, for one
                 log.debug("claims: %s", error)
 
-    def _take_in(self, asked: set[str]) -> None:
-        """Learn of new claims, and forget those that are over."""
-        now = time.monotonic()
-        for one in asked - self._claims.keys():
-            text = str(self._spark.table(f"global_temp.{CLAIM}{one}").first()["models"])  # type: ignore[index]
-            self._claims[one] = Claim(one, frozenset(text.split()), now)
-        if not self._claims:
-            return
-        statements = self._statements()
-        for claim in list(self._claims.values()):
-            said = [end for text, end in statements if claim.id in text.replace("-", "_")]
-            if None in said:
-                claim.heard = now
-            elif said:
-                claim.heard = max(claim.heard, now - (time.time() - max(filter(None, said))))
-            is_dead = now - claim.heard > _SILENCE
-            if is_dead:
-                log.warning("a dbt that builds on the SQL endpoint has gone silent: %s", claim.id)
-            if is_dead or claim.id not in asked:
-                self._hide(f"{CLAIM}{claim.id}")
-                self._hide(f"{GIVEN}{claim.id}")
-                del self._claims[claim.id]
 
-    def _give(self) -> None:
-        """Answer the claims whose models nobody builds, the oldest first."""
-        busy = set(self._at_work)
-        for one in self._claims.values():
-            if not one.is_given and not busy & one.models:
-                self._show(f"{GIVEN}{one.id}")
-                one.is_given = True
-            busy |= one.models
+class DriverViews:
+    """Views of the Spark that runs in this process."""
 
-    def _statements(self) -> list[tuple[str, float | None]]:
-        """What the endpoint's clients have asked of late, and when it ended; None: not yet."""
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    def claimed(self) -> Set[str]:
+        """Asked of the driver's memory: a statement each time would cost more than it tells."""
+        java: Any = self._spark._jsparkSession
+        names = java.sharedState().globalTempViewManager().listViewNames(f"{CLAIM}*")
+        return {names.apply(place).removeprefix(CLAIM) for place in range(names.size())}
+
+    def models(self, claim: str) -> frozenset[str]:
+        """One text, with blanks between the ids."""
+        row = self._spark.table(f"global_temp.{CLAIM}{claim}").first()
+        return frozenset(str(row["models"]).split()) if row else frozenset()
+
+    def silence(self, claim: str) -> float | None:
+        """Each statement of a dbt has its invocation id in a comment (dbt_project.yml)."""
         jvm: Any = self._spark._jvm
         context: Any = self._spark.sparkContext._jsc
         store = jvm.org.apache.spark.sql.hive.thriftserver.ui.HiveThriftServer2AppStatusStore(
             context.sc().statusStore().store()
         )
         found = store.getExecutionList()
-        told = [found.apply(place) for place in range(found.size())]
-        return [(one.statement(), one.finishTimestamp() / 1000 or None) for one in told]
+        own = [
+            one
+            for one in (found.apply(place) for place in range(found.size()))
+            if claim in one.statement().replace("-", "_")
+        ]
+        if any(one.isExecutionActive() for one in own):
+            return 0.0
+        ended = [one.finishTimestamp() for one in own]
+        return time.time() - max(ended) / 1000 if ended else None
 
-    def _views(self, start: str) -> list[str]:
-        java: Any = self._spark._jsparkSession
-        names = java.sharedState().globalTempViewManager().listViewNames(f"{start}*")
-        return [names.apply(place).removeprefix(start) for place in range(names.size())]
-
-    def _show(self, name: str) -> None:
+    def show(self, name: str) -> None:
+        """A row, so that it is a view."""
         self._spark.range(1).createOrReplaceGlobalTempView(name)
 
-    def _hide(self, name: str) -> None:
+    def hide(self, name: str) -> None:
+        """Spark says whether it was there, which nobody asks."""
         self._spark.catalog.dropGlobalTempView(name)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from ingest.errors import HeadwaterError, ModelFailed
 from ingest.lake import Lake
-from ingest.serve.backlog import Backlog, Outcome, Pass
+from ingest.serve.backlog import Backlog, Built, Outcome, Pass
 from ingest.serve.claims import Claims
-from ingest.serve.dbt_build import Built, DbtBuild, first_line
+from ingest.serve.dbt_build import DbtBuild, first_line
 from ingest.serve.model_states import ModelStates
 
 if TYPE_CHECKING:
@@ -166,7 +166,8 @@ class ContinuousDbt:
         count = sum(one.outcome is Outcome.BUILT for one in built.values())
         self._states.save({names[model].name: one for model, one in built.items()})
         kind = "live models" if chosen.is_live else "models"
-        log.info("dbt: %d of %d %s, %.1f s", count, len(chosen.models), kind, seconds)
+        if count:
+            log.info("dbt: %d of %d %s, %.1f s", count, len(chosen.models), kind, seconds)
 
     def _compact(self) -> None:
         """Each pass adds a file to each of these, and reads one of them whole."""

@@ -19,7 +19,7 @@ from dbt.task import build as dbt_build
 
 from ingest import settings
 from ingest.errors import ModelFailed
-from ingest.serve.backlog import Outcome
+from ingest.serve.backlog import Built, Outcome
 from ingest.serve.models import KINDS
 
 if TYPE_CHECKING:
@@ -32,15 +32,6 @@ _OUTCOMES = {"success": Outcome.BUILT, "error": Outcome.FAILED, "partial success
 _TARGET = "target/serve"
 # The profile's output that joins this process's session.
 _SESSION = "local"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
-    """What became of one model."""
-
-    outcome: Outcome
-    seconds: float = 0.0
-    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ingest.lake import Lake
-from ingest.serve.backlog import Outcome
-from ingest.serve.dbt_build import Built
+from ingest.serve.backlog import Built, Outcome
 from ingest.serve.models import Model
 
 

@@ -20,7 +20,7 @@ from ingest.lake import Lake
 from ingest.run import runner
 from ingest.run.progress import ProgressLog
 from ingest.serve.backlog import Backlog
-from ingest.serve.claims import Claims
+from ingest.serve.claims import Claims, DriverViews
 from ingest.serve.continuous_dbt import ContinuousDbt
 from ingest.serve.dbt_build import DbtBuild
 from ingest.serve.models import KINDS, Models, models_of, sources_of
@@ -75,7 +75,7 @@ def serve(
             plan = reading.result()
             owned = runner.owned(lake, plan.streams, lambda: spark)
             _, stopping = stack.enter_context(owned)
-        claims = Claims(spark.newSession())
+        claims = Claims(DriverViews(spark.newSession()))
         if sql:
             stack.enter_context(SqlEndpoint(spark.newSession(), sql))
             claims.start()

@@ -51,15 +51,17 @@ def test_with_a_login_any_address_will_do_and_its_settings_are_passed_on(
         "hive.server2.authentication.ldap.url=ldap://directory?a=b\n"
         "hive.server2.thrift.bind.host=1.2.3.4\n"
     )
-    settings = address("0.0.0.0:10001", str(file)).settings()
+    settings = address("10.0.0.7:10001", str(file)).settings()
     assert settings["spark.hadoop.hive.server2.authentication"] == login
     url = "spark.hadoop.hive.server2.authentication.ldap.url"
     assert settings[url] == "ldap://directory?a=b"
-    assert settings["spark.hadoop.hive.server2.thrift.bind.host"] == "0.0.0.0", "as was checked"
+    assert settings["spark.hadoop.hive.server2.thrift.bind.host"] == "10.0.0.7", "as was checked"
     assert settings["spark.hadoop.hive.server2.thrift.port"] == "10001"
 
 
-@pytest.mark.parametrize("text", ["", "here", "0", "65536", "127.0.0.1:", "-1", "no.such.host.x:1", "::1"])
+@pytest.mark.parametrize(
+    "text", ["", "here", "0", "65536", "127.0.0.1:", "-1", "no.such.host.x:1", "::1"]
+)
 def test_what_is_no_address_is_one_line(text: str) -> None:
     with pytest.raises(AddressRefused, match="--sql"):
         address(text)
