@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from pyhive import hive
+from pyhive import hive  # type: ignore[import-untyped]
 
 from ingest import catalog
 from ingest.lake import Lake
