@@ -106,6 +106,9 @@ def shortened(said: str) -> str:
     text = re.sub(r"^[\w.]*HiveSQLException: Error running query: (?:\[\S+\] [\w.$]+: )?", "", text)
     if found := re.match(r"\s*(\[DELTA_CONCURRENT_\w+[\w.]*\][^\n]*)", text):
         return f"{found[1]} Another build wrote the table at the same time: run again."
+    causes = re.findall(r"^\s*Caused by: [\w.$]+: (.+)$", said, re.MULTILINE)
+    if causes and causes[-1] not in text:
+        text += f"\n{causes[-1]}"
     return text.strip()
 
 

@@ -79,7 +79,13 @@ class Backlog:
         return bool(self._ready(frozenset()) & self._live)
 
     def ended(self, began: float, outcomes: Mapping[str, Outcome]) -> None:
-        """What became of the models of a pass that began at `began`."""
+        """What became of the models of a pass that began at `began`.
+
+        What is below a model that was built, and was not part of the pass, is behind now: it may
+        have been built since the stream grew, but before this model was.
+        """
+        built = [model for model, outcome in outcomes.items() if outcome is Outcome.BUILT]
+        self._due |= self.models.below(built) - outcomes.keys()
         for model, outcome in outcomes.items():
             if outcome is Outcome.BUILT:
                 self._failures.pop(model, None)

@@ -125,10 +125,11 @@ class ContinuousDbt:
         try:
             built = self._dbt.build(chosen.models, ends)
         except HeadwaterError as error:
-            log.error("%s; trying again", error)
-            return {
-                model: Built(outcome=Outcome.FAILED, error=str(error)) for model in chosen.models
-            }
+            # Said once, not for each model.
+            log.error("error[%s]: %s; trying again", error.code, error)
+            built = dict.fromkeys(chosen.models, Built(outcome=Outcome.FAILED, error=str(error)))
+            self._save(built)
+            return built
         self._registered = commits
         self._passes += 1
         if self._passes % _COMPACT_EVERY == 0:
@@ -168,10 +169,14 @@ class ContinuousDbt:
                 error = ModelFailed(f"{names[model].name}: {one.error}; again in {wait:.0f} s")
                 log.error("error[%s]: %s", error.code, error)
         count = sum(one.outcome is Outcome.BUILT for one in built.values())
-        self._states.save({names[model].name: one for model, one in built.items()})
+        self._save(built)
         kind = "live models" if chosen.is_live else "models"
         if count:
             log.info("dbt: %d of %d %s, %.1f s", count, len(chosen.models), kind, seconds)
+
+    def _save(self, built: Mapping[str, Built]) -> None:
+        names = self._backlog.models.chosen
+        self._states.save({names[model].name: one for model, one in built.items()})
 
     def _compact(self) -> None:
         """Each pass adds a file to each of these, and reads one of them whole."""

@@ -9,6 +9,7 @@ whether this still does what it should.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,12 +101,16 @@ class DbtBuild:
 
 
 def first_line(said: object) -> str:
-    """The line of dbt's words that says what went wrong."""
-    lines = [line.strip() for line in str(said).splitlines() if line.strip()]
+    """The line of dbt's or Java's words that says what went wrong."""
+    if causes := re.findall(r"^\s*Caused by: [\w.$]+: (.+)$", str(said), re.MULTILINE):
+        return str(causes[-1])[:400]
+    lines = [line.strip(" :\t") for line in str(said).splitlines() if line.strip(" :\t")]
     # dbt says first what kind of error it is and where, each further in than the last.
     told = [
         line
         for line in lines
-        if not line.endswith(("Error", "Error:")) and " Error in " not in line
+        if not line.endswith("Error")
+        and " Error in " not in line
+        and not line.startswith("An error occurred while calling")
     ]
     return (told or lines or [type(said).__name__])[0][:400]

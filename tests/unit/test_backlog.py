@@ -88,6 +88,18 @@ def test_live_models_and_what_they_are_built_from_go_first(clock: Clock) -> None
     assert built(backlog) == {"stg", "events"}
 
 
+def test_what_was_built_before_its_live_parent_is_built_once_more(clock: Clock) -> None:
+    backlog = Backlog(models("events", "daily", live=("events",)), clock)
+    live = backlog.next()
+    assert live is not None
+    backlog.grew(["orders"])
+    backlog.ended(clock(), {"events": Outcome.BUILT})
+    assert built(backlog) == {"daily"}, "in its turn, with what there is"
+    assert built(backlog) == {"events"}
+    assert built(backlog) == {"daily"}
+    assert backlog.next() is None
+
+
 def test_a_failing_model_stops_what_is_below_it_and_is_tried_again(clock: Clock) -> None:
     backlog = Backlog(models(), clock)
     left = {"daily": Outcome.FAILED, "report": Outcome.LEFT}
@@ -112,6 +124,7 @@ def test_a_model_keeps_its_pace_and_what_is_below_it_does_not_wait(clock: Clock)
     assert built(backlog) == {"stg", "events", "report"}
     clock.now += 60.1
     assert built(backlog) == {"daily"}
+    assert built(backlog) == {"report"}
 
 
 def test_what_another_builds_waits_with_all_below_it(clock: Clock) -> None:

@@ -17,6 +17,11 @@ from ingest.serve.dbt_build import first_line
 from ingest.serve.model_states import ModelStates, model_states
 from ingest.serve.models import Model, models_of, sources_of
 
+JAVA = (
+    "Runtime Error in model a (a.sql)\n  An error occurred while calling o97.sql.\n"
+    "  : org.apache.X: [WRITE] no\n\tat x\n  Caused by: org.apache.Y: [RAISED] why\n\tat y"
+)
+
 
 def node(name: str, *parents: str, tags: tuple[str, ...] = (), after: Any = None) -> Any:
     """A model of a manifest."""
@@ -101,6 +106,7 @@ def test_a_failure_is_news_once_and_gone_when_the_model_is_built(tmp_path: Path)
         ("Runtime Error\n  Database Error\n    gone", "gone"),
         ("Compilation Error in model a (a.sql)", "Compilation Error in model a (a.sql)"),
         (ValueError(), "ValueError"),
+        (JAVA, "[RAISED] why"),
     ],
 )
 def test_of_dbts_words_the_line_is_shown_that_says_what_went_wrong(said: object, line: str) -> None:
