@@ -34,7 +34,7 @@ MODELS = {
     "agg_orders": DELTA % ("table", "gold", "")
     + "select count(*) as orders, sum(amount) as amount from {{ ref('order_events') }}",
     "agg_broken": DELTA % ("table", "gold", "")
-    + "select cast(raise_error('out of order') as int) as broken from {{ ref('order_events') }}",
+    + "select out_of_order from {{ ref('order_events') }}",
     "agg_of_broken": DELTA % ("table", "gold", "") + "select * from {{ ref('agg_broken') }}",
 }
 
@@ -160,7 +160,7 @@ def test_a_new_file_reaches_gold_and_is_answered_without_a_command(served: Serve
 def test_a_failing_model_stops_what_is_below_it_only_and_says_why(served: Served) -> None:
     served.wait_until(lambda: served.states()["agg_broken"]["state"] == "failed")
     states = served.states()
-    assert "out of order" in states["agg_broken"]["error"]
+    assert "out_of_order" in states["agg_broken"]["error"]
     assert "\n" not in states["agg_broken"]["error"]
     assert states["agg_of_broken"]["state"] == "never built"
     assert states["agg_orders"]["state"] == "built"
@@ -174,7 +174,7 @@ def test_an_analyst_builds_beside_it_on_the_same_tables(served: Served) -> None:
     assert answer.returncode == 1, answer.stdout
     assert "PASS=" in answer.stdout
     assert " ERROR=1 " in answer.stdout, answer.stdout
-    assert "out of order" in answer.stdout
+    assert "out_of_order" in answer.stdout
     assert "\tat " not in answer.stdout, "Java's stack traces are cut off"
     assert not served.ask("show views in global_temp like 'headwater_claim_*'")
 
