@@ -4,7 +4,7 @@ dbt loads every top-level module whose name starts with `dbt_` as a plugin, afte
 flags, profile and project and before it opens a connection. Commands that open a Spark session
 of their own get the project's Java, Python and Spark whatever the shell says, and hold the
 embedded catalog; a second one ends in one line. Commands that only read the project are left
-alone, and so are targets on a server.
+alone. Commands on a server only have its errors made short.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 from dbt.plugins.manager import dbtPlugin
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from ingest import catalog
 from ingest.errors import HeadwaterError
@@ -38,6 +38,8 @@ class HeadwaterPlugin(dbtPlugin):
         if context is None or not context.obj or context.obj["flags"].WHICH in READING_ONLY:
             return
         credentials = getattr(context.obj.get("profile"), "credentials", None)
+        if getattr(credentials, "method", None) == "thrift":
+            shorten_errors()
         if credentials is None or getattr(credentials, "method", None) != "session":
             return
         # dbt goes there too before it connects, and the profile's paths are relative to it.
@@ -75,6 +77,39 @@ def adopt(environ: Mapping[str, str]) -> None:
             del os.environ[name]
     os.environ.update(environ)
     time.tzset()
+
+
+def shorten_errors() -> None:
+    """Let the errors of a Thrift server be what went wrong, without a hundred lines of Java.
+
+    Remove when Spark's Thrift server sends no stack trace; tests/build/test_serve.py says when.
+    """
+    from dbt.adapters.spark.connections import PyhiveConnectionWrapper
+
+    whole = PyhiveConnectionWrapper.execute
+    if getattr(whole, "is_short", False):
+        return
+
+    def execute(self: Any, sql: str, bindings: Any = None) -> None:
+        try:
+            whole(self, sql, bindings)
+        except DbtDatabaseError as error:
+            raise DbtDatabaseError(shortened(str(error.msg))) from None
+
+    execute.is_short = True  # type: ignore[attr-defined]
+    PyhiveConnectionWrapper.execute = execute  # type: ignore[method-assign]
+
+
+def shortened(said: str) -> str:
+    """What a Thrift server said, without its stack trace; a lost conflict is one line."""
+    text = re.split(r"\n\s*at |\nCaused by: ", said)[0]
+    text = re.sub(r"^[\w.]*HiveSQLException: Error running query: (?:\[\S+\] [\w.$]+: )?", "", text)
+    if found := re.match(r"\s*(\[DELTA_CONCURRENT_\w+[\w.]*\][^\n]*)", text):
+        return f"{found[1]} Another build wrote the table at the same time: run again."
+    causes = re.findall(r"^\s*Caused by: [\w.$]+: (.+)$", said, re.MULTILINE)
+    if causes and causes[-1] not in text:
+        text += f"\n{causes[-1]}"
+    return text.strip()
 
 
 def _spark_runs() -> bool:

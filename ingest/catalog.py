@@ -32,7 +32,7 @@ class CatalogHeld(TerminalError):
         self.holder = holder
         super().__init__(
             f"the catalog in {folder} is in use by {holder}, and it admits one process at a time; "
-            "wait for that one to end, or stop it"
+            "wait for that one to end, or stop it; beside `ingest serve --sql` use --target server"
         )
 
 

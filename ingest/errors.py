@@ -115,6 +115,24 @@ class StackFailed(TransientError):
     code = "STACK"
 
 
+class AddressRefused(InputError):
+    """The SQL endpoint cannot listen at an address, or must not."""
+
+    code = "ADDRESS"
+
+
+class EndpointFailed(TerminalError):
+    """The SQL endpoint does not start."""
+
+    code = "ENDPOINT"
+
+
+class ModelFailed(TransientError):
+    """A model could not be built; it is tried again."""
+
+    code = "MODEL"
+
+
 class DocsMissing(InputError):
     """dbt has written no docs that something could be added to."""
 

@@ -11,7 +11,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,12 +74,44 @@ def session(name: str, lake: str) -> SparkSession:
     """
     from pyspark.sql import SparkSession
 
+    return _started(SparkSession.builder.appName(f"headwater {name}"), lake, {})
+
+
+def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
+    """The session of the long-lived driver, with the embedded catalog, which the caller holds.
+
+    dbt joins it; what else runs in the driver takes a `newSession()`, because dbt sets a
+    profile's settings in this one. `more` are further settings. Raises as `session`.
+    """
+    from pyspark.sql import SparkSession
+
+    # As profiles.yml names them for dbt, which opens the same catalog when no driver runs.
+    catalog = {
+        "spark.hadoop.javax.jdo.option.ConnectionURL": (
+            f"jdbc:derby:;databaseName={catalog_folder(lake)}/metastore;create=true"
+        ),
+        # Streams, builds and people's questions take turns at the cores.
+        "spark.scheduler.mode": "FAIR",
+    }
+    builder = SparkSession.builder.appName("headwater serve").enableHiveSupport()
+    derby = f'"-Dderby.stream.error.file={catalog_folder(lake)}/derby.log"'
+    return _started(builder, lake, {**catalog, **more}, derby)
+
+
+def catalog_folder(lake: str) -> Path:
+    """The folder around the embedded catalog of a lake."""
+    return Path(lake, "_catalog")
+
+
+def _started(
+    builder: SparkSession.Builder, lake: str, more: Mapping[str, str], java_options: str = ""
+) -> SparkSession:
     settings.prepare_process()
     jars = settings.project_dir() / ".jars"
     if not any(jars.glob("*.jar")):
         raise InputError(f"{jars} holds no jars; run 'make setup' first")
-    builder = SparkSession.builder.master("local[*]").appName(f"headwater {name}")
-    for key, value in (_ALWAYS | _LOCAL).items():
+    builder = builder.master("local[*]")
+    for key, value in (_ALWAYS | _LOCAL | dict(more)).items():
         builder = builder.config(key, value)
     builder = (
         builder.config("spark.driver.extraClassPath", f"{jars}/*")
@@ -88,7 +120,7 @@ def session(name: str, lake: str) -> SparkSession:
         .config(
             "spark.driver.extraJavaOptions",
             "-Dfile.encoding=UTF-8 -Dstdout.encoding=UTF-8 -Duser.timezone=UTC "
-            f"{_AVRO_LIMITS} " + settings.java_options(),
+            f"{_AVRO_LIMITS} {java_options} {settings.java_options()}",
         )
     )
     with _jvm_speaks_to(Path(lake, "_logs", "spark.log")):

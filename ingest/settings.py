@@ -5,6 +5,7 @@
     HEADWATER_KAFKA_PROPERTIES  file of the Kafka client's properties: servers, security
     HEADWATER_SCHEMA_REGISTRY_PROPERTIES  file of the schema registry's: url, security
     HEADWATER_MASK_KEY  secret of the hashes that stand for masked values
+    HEADWATER_SQL_PROPERTIES    file of the SQL endpoint's settings: login, TLS
     HEADWATER_DRIVER_MEMORY  heap of a local Spark driver  default: 2g
     HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
@@ -81,6 +82,12 @@ def mask_key() -> bytes:
             "be guessed"
         )
     return key.encode()
+
+
+def sql_properties() -> str | None:
+    """File of the SQL endpoint's settings, absolute; None: a loopback address without a login."""
+    declared = os.environ.get("HEADWATER_SQL_PROPERTIES")
+    return located(declared) if declared else None
 
 
 def failpoint() -> str | None:

@@ -57,7 +57,9 @@ def _commits(path: Path) -> dict[int, float]:
     found: dict[int, float] = {}
     for file in sorted((path / "_delta_log").glob("*.json")):
         actions = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-        told: dict[str, Any] = next((one["commitInfo"] for one in actions if "commitInfo" in one), {})
+        told: dict[str, Any] = next(
+            (one["commitInfo"] for one in actions if "commitInfo" in one), {}
+        )
         if told.get("operation") not in ("WRITE", "STREAMING UPDATE"):
             continue
         for action in actions:

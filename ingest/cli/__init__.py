@@ -67,6 +67,31 @@ def stream(select: Select = None, exclude: Exclude = None) -> None:
 
 
 @app.command()
+def serve(
+    streams: Annotated[
+        list[str] | None, typer.Option("--streams", help="Streams to land, in dbt's words.")
+    ] = None,
+    build: Annotated[
+        list[str] | None, typer.Option("--build", help="Models to build, in dbt's words.")
+    ] = None,
+    sql: Annotated[
+        str | None,
+        typer.Option("--sql", metavar="PORT", help="Answer SQL there: a port, or address:port."),
+    ] = None,
+) -> None:
+    """Land what arrives, build what is behind it, answer SQL, until Ctrl-C or SIGTERM."""
+    from ingest import settings
+    from ingest.cli import show
+    from ingest.lake import Lake
+    from ingest.serve.server import serve as serve_until_stopped
+    from ingest.serve.sql_endpoint import address
+
+    show.logging_to_stderr()
+    at = address(sql, settings.sql_properties()) if sql is not None else None
+    _end(serve_until_stopped(Lake(settings.lake()), streams or (), build or (), at))
+
+
+@app.command()
 def recover(select: Select = None, exclude: Exclude = None) -> None:
     """Make a new checkpoint from what has landed, where the old one is lost or torn."""
     from ingest.run.recovery import recovered
@@ -75,7 +100,14 @@ def recover(select: Select = None, exclude: Exclude = None) -> None:
 
 
 @app.command()
-def status(select: Select = None, exclude: Exclude = None, json: Json = False) -> None:
+def status(
+    select: Select = None,
+    exclude: Exclude = None,
+    models: Annotated[
+        bool, typer.Option("--models", help="Show what `ingest serve` has built instead.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """Show what each stream has landed. Starts no Spark."""
     from dataclasses import asdict
 
@@ -84,16 +116,20 @@ def status(select: Select = None, exclude: Exclude = None, json: Json = False) -
     from ingest.declarations.project import declared_streams
     from ingest.lake import Lake
     from ingest.run.progress import read_totals
+    from ingest.serve.model_states import model_states
 
     lake = Lake(settings.lake())
-    totals = [
-        asdict(read_totals(lake, one.name, one.table))
-        for one in declared_streams(select or (), exclude or ())
-    ]
-    if json:
-        show.as_json(totals)
+    if models:
+        rows = [asdict(one) for one in model_states(lake)]
     else:
-        show.table("streams", totals, drop=("table", "newest_batch_id"))
+        rows = [
+            asdict(read_totals(lake, one.name, one.table))
+            for one in declared_streams(select or (), exclude or ())
+        ]
+    if json:
+        show.as_json(rows)
+    else:
+        show.table("models" if models else "streams", rows, drop=("table", "newest_batch_id"))
 
 
 @app.command()
@@ -143,7 +179,13 @@ def _land(
     from ingest.lake import Lake
 
     show.logging_to_stderr()
-    errors = work(Lake(settings.lake()), declared_streams(select or (), exclude or ()))
+    _end(work(Lake(settings.lake()), declared_streams(select or (), exclude or ())))
+
+
+def _end(errors: list[HeadwaterError]) -> None:
+    """Say what went wrong, and end with its exit code."""
+    from ingest.cli import show
+
     for error in errors:
         show.error(error)
     if errors:

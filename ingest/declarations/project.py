@@ -23,18 +23,21 @@ _TARGET = "target/ingest"
 _WORDS = "use dbt's words, such as source:shop.* or source:shop.orders"
 
 
-def declared_streams(select: Sequence[str] = (), exclude: Sequence[str] = ()) -> list[Stream]:
+def declared_streams(
+    select: Sequence[str] = (), exclude: Sequence[str] = (), manifest: Manifest | None = None
+) -> list[Stream]:
     """The selected streams, by name; all of them are checked first.
 
-    Raises DeclarationInvalid, ProjectUnreadable, SelectionEmpty.
+    `manifest` is the project, where it has been parsed before. Raises DeclarationInvalid,
+    ProjectUnreadable, SelectionEmpty.
     """
-    manifest = _parsed()
+    manifest = manifest or parsed()
     streams, problems = _read(node.to_dict() for node in manifest.sources.values())
     problems += _shared_tables(streams)
     if problems:
         raise DeclarationInvalid(problems)
     if select or exclude:
-        chosen = _selected(manifest, select, exclude)
+        chosen = selected(manifest, ["source"], select, exclude)
         streams = [stream for stream in streams if stream.unique_id in chosen]
         if not streams:
             raise SelectionEmpty(f"--select {' '.join(select) or '*'} chooses no stream; {_WORDS}")
@@ -75,22 +78,20 @@ def _shared_tables(streams: Sequence[Stream]) -> list[tuple[str, str]]:
     return problems
 
 
-def _parsed() -> Manifest:
+def parsed() -> Manifest:
+    """The project as dbt reads it. Raises ProjectUnreadable."""
     result = _dbt(["parse", "--no-write-json"])
     manifest: Manifest = result
     return manifest
 
 
-def _selected(manifest: Manifest, select: Sequence[str], exclude: Sequence[str]) -> set[str]:
-    arguments = [
-        "ls",
-        "--resource-types",
-        "source",
-        "--output",
-        "json",
-        "--output-keys",
-        "unique_id",
-    ]
+def selected(
+    manifest: Manifest, kinds: Sequence[str], select: Sequence[str], exclude: Sequence[str] = ()
+) -> set[str]:
+    """Ids of the nodes of some kinds that selectors choose. Raises SelectionEmpty for none."""
+    arguments = ["ls", "--output", "json", "--output-keys", "unique_id"]
+    for kind in kinds:
+        arguments += ["--resource-type", kind]
     if select:
         arguments += ["--select", *select]
     if exclude:
@@ -122,7 +123,7 @@ def _dbt(arguments: Sequence[str], manifest: Manifest | None = None) -> Any:
         ]
     )
     if not result.success and "does not match any enabled nodes" in str(result.exception):
-        raise SelectionEmpty(f"the selection chooses no stream; {_WORDS}")
+        raise SelectionEmpty(f"the selection chooses nothing; {_WORDS}")
     if not result.success:
         raise ProjectUnreadable(f"dbt {arguments[0]}: {result.exception or result.result}")
     return result.result

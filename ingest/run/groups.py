@@ -63,8 +63,15 @@ def group_states(lake: Lake, table: str) -> list[GroupState]:
 class GroupQueries:
     """Fills the tables of types of one stream, whose lock the caller holds."""
 
-    def __init__(self, spark: SparkSession, lake: Lake, stream: Stream, types: EventTypes) -> None:
-        self._lake, self._stream, self._types = lake, stream, types
+    def __init__(
+        self,
+        spark: SparkSession,
+        lake: Lake,
+        stream: Stream,
+        types: EventTypes,
+        grown: Callable[[str], None],
+    ) -> None:
+        self._lake, self._stream, self._types, self._grown = lake, stream, types, grown
         self._tables = TypeTables(spark, lake, stream)
         self._states = {one.group: one for one in group_states(lake, stream.table)}
         self._stopping = threading.Event()
@@ -103,6 +110,8 @@ class GroupQueries:
             whole = [turn.filled_up_to(newest) for turn in at_work]
             self._types.have_filled({k: v for filled in whole for k, v in filled.items()})
             self._tell(turns, newest)
+        if any(turn.filled for turn in turns):
+            self._grown(self._stream.name)
         return [turn.error for turn in turns if turn.error]
 
     def _manage(self) -> None:

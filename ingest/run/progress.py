@@ -7,6 +7,7 @@ without Spark; the batches themselves become rows, written together now and then
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -92,6 +93,8 @@ class ProgressLog:
 
     spark: SparkSession
     lake: Lake
+    # Is told the name of a stream whose tables have more rows than before.
+    grown: Callable[[str], None] = lambda _: None
     _rows: list[tuple[Any, ...]] = field(default_factory=list)
 
     def add(self, stream: str, landed: Landed, seconds: float, at: datetime) -> None:
@@ -109,6 +112,8 @@ class ProgressLog:
                 at,
             )
         )
+        if landed.records:
+            self.grown(stream)
 
     def write(self) -> None:
         """Write what was remembered, in one commit."""

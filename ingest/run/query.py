@@ -97,7 +97,9 @@ class StreamQuery:
         self._arrivals = arrivals(spark, lake, stream, clock)
         self._types = types
         has_tables = stream.events.have_tables
-        self._groups = GroupQueries(spark, lake, stream, types) if has_tables else None
+        self._groups = (
+            GroupQueries(spark, lake, stream, types, progress.grown) if has_tables else None
+        )
         # The batch's thread and the one that looks after streams both write totals.
         self._counting = threading.RLock()
         # Held by a batch at work, and by the answers that are given between batches.

@@ -61,17 +61,26 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
 def stream(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
     """Land what arrives until asked to stop. Returns what went wrong, a stream each."""
     with owned(lake, streams) as (spark, stopping):
-        progress = ProgressLog(spark, lake)
-        queries, errors = _started(spark, lake, streams, progress, Trigger.CONTINUOUS)
-        log.info("%d streams are running; Ctrl-C stops them", len(queries))
-        restart = partial(_started, spark, lake, progress=progress, trigger=Trigger.CONTINUOUS)
-        try:
-            _watch(queries, stopping, progress, restart, errors)
-        finally:
-            for query in queries:
-                query.leave_tables()
-        progress.write()
-        return errors
+        return land_until_stopped(spark, streams, ProgressLog(spark, lake), stopping)
+
+
+def land_until_stopped(
+    spark: SparkSession,
+    streams: Sequence[Stream],
+    progress: ProgressLog,
+    stopping: threading.Event,
+) -> list[HeadwaterError]:
+    """Land what arrives on streams that this process owns; ends early when none is left."""
+    restart = partial(_started, spark, progress.lake, progress=progress, trigger=Trigger.CONTINUOUS)
+    queries, errors = restart(streams)
+    log.info("%d streams are running; Ctrl-C stops them", len(queries))
+    try:
+        _watch(queries, stopping, progress, restart, errors)
+    finally:
+        for query in queries:
+            query.leave_tables()
+    progress.write()
+    return errors
 
 
 def _watch(
@@ -165,19 +174,39 @@ def _started(
 
 
 @contextlib.contextmanager
-def owned(lake: Lake, streams: Sequence[Stream]) -> Iterator[tuple[SparkSession, threading.Event]]:
-    """A session that owns the streams, and the event that asks to stop."""
+def owned(
+    lake: Lake, streams: Sequence[Stream], start: Callable[[], SparkSession] | None = None
+) -> Iterator[tuple[SparkSession, threading.Event]]:
+    """A session that owns the streams, and the event that asks to stop.
+
+    `start` starts another session than that of `ingest`'s own commands.
+    """
     for one in streams:
         if isinstance(one.source, FileSource):
             check_folder(one.source, f"{one.declared_in}: {one.name}")
     with contextlib.ExitStack() as stack:
         for one in streams:
             stack.enter_context(StreamLock(lake.lock(one.table), one.name))
-        spark = session("ingest", lake.root)
         stopping = threading.Event()
-        with _signals(stopping.set):
+        with contextlib.ExitStack() as handlers:
+            with signals_held():
+                spark = start() if start else session("ingest", lake.root)
+                handlers.enter_context(_signals(stopping.set))
             yield spark, stopping
         spark.stop()
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """Ctrl-C and SIGTERM that come meanwhile wait: Spark's start sets handlers of its own.
+
+    Threads that are started meanwhile do not take them either.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@
 -#}
 {% macro record_run(results) -%}
     {%- if execute and results -%}
+        {%- do check_claim() -%}
         {%- do insert_rows('ops.model_runs', run_rows(results)) -%}
         {%- do insert_rows('ops.model_marks', mark_rows(results)) -%}
     {%- endif -%}

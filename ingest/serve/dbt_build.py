@@ -1,0 +1,116 @@
+"""One build by dbt in this process, on the Spark session that runs in it.
+
+dbt can end a build only when all of its models are done. This lets it end after the models at
+work: the others are skipped, and dbt's hooks record what was built as after any other build.
+Remove the subclass when dbt's runner can be asked to end; `tests/build/test_serve.py` says
+whether this still does what it should.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.cli.main import dbtRunner
+from dbt.task import build as dbt_build
+
+from ingest import settings
+from ingest.errors import ModelFailed
+from ingest.serve.backlog import Built, Outcome
+from ingest.serve.models import KINDS
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+
+log = logging.getLogger(__name__)
+
+_OUTCOMES = {"success": Outcome.BUILT, "error": Outcome.FAILED, "partial success": Outcome.FAILED}
+# Of dbt's own; it rewrites target/ at each command, and a person's may run beside us.
+_TARGET = "target/serve"
+# The profile's output that joins this process's session.
+_SESSION = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class DbtBuild:
+    """Builds models of a project that has been parsed before."""
+
+    manifest: Manifest
+    root: Path = field(default_factory=settings.project_dir)
+
+    def build(self, models: Set[str], ends: Callable[[], bool]) -> Mapping[str, Built]:
+        """Build models, until done or until `ends` says so between two of them.
+
+        Raises ModelFailed where dbt itself could not, so that nothing was built.
+        """
+        chosen = sorted(self._selector(model) for model in models)
+        kinds = [word for kind in KINDS for word in ("--resource-type", kind)]
+        answer = self._invoke(["build", *kinds, "--select", *chosen], ends)
+        if answer.result is None:
+            raise ModelFailed(f"dbt build: {first_line(answer.exception)}")
+        built = {}
+        for one in answer.result.results:
+            if one.node is not None and one.node.unique_id in models:
+                outcome = _OUTCOMES.get(str(one.status), Outcome.LEFT)
+                built[one.node.unique_id] = Built(
+                    outcome=outcome,
+                    seconds=one.execution_time,
+                    error=first_line(one.message) if outcome is Outcome.FAILED else None,
+                )
+            elif str(one.status) == "error":
+                raise ModelFailed(f"dbt build: {first_line(one.message)}")
+        return built
+
+    def register(self) -> None:
+        """Tell the catalog of tables and types that have come, which each build does, too."""
+        answer = self._invoke(["run-operation", "register_lake"], lambda: False)
+        if not answer.success:
+            raise ModelFailed(f"the catalog: {first_line(answer.exception)}")
+
+    def _selector(self, model: str) -> str:
+        return "fqn:" + ".".join(self.manifest.nodes[model].fqn)
+
+    def _invoke(self, arguments: Sequence[str], ends: Callable[[], bool]) -> Any:
+        class Ending(dbt_build.BuildTask):
+            """A build that skips the models that it has not begun when it is asked to end."""
+
+            def call_runner(self, runner: Any) -> Any:
+                if ends():
+                    runner.do_skip()
+                return super().call_runner(runner)
+
+        whole = dbt_build.BuildTask
+        dbt_build.BuildTask = Ending  # type: ignore[misc]
+        try:
+            return dbtRunner(manifest=self.manifest).invoke([*arguments, *self._options()])
+        finally:
+            dbt_build.BuildTask = whole  # type: ignore[misc]
+
+    def _options(self) -> list[str]:
+        root = str(self.root)
+        return [
+            *("--project-dir", root, "--profiles-dir", root, "--target", _SESSION),
+            *("--target-path", str(self.root / _TARGET)),
+            *("--log-level", "none", "--log-level-file", "none", "--quiet", "--no-use-colors"),
+            *("--no-write-json", "--no-send-anonymous-usage-stats"),
+        ]
+
+
+def first_line(said: object) -> str:
+    """The line of dbt's or Java's words that says what went wrong."""
+    if causes := re.findall(r"^\s*Caused by: [\w.$]+: (.+)$", str(said), re.MULTILINE):
+        return str(causes[-1])[:400]
+    lines = [line.strip(" :\t") for line in str(said).splitlines() if line.strip(" :\t")]
+    # dbt says first what kind of error it is and where, each further in than the last.
+    told = [
+        line
+        for line in lines
+        if not line.endswith("Error")
+        and " Error in " not in line
+        and not line.startswith("An error occurred while calling")
+    ]
+    return (told or lines or [type(said).__name__])[0][:400]

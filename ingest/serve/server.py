@@ -1,0 +1,123 @@
+"""`ingest serve`: one process that lands streams, builds models and answers SQL."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ingest import catalog, settings
+from ingest.declarations.project import declared_streams, parsed, selected
+from ingest.declarations.stream import Stream
+from ingest.errors import HeadwaterError
+from ingest.lake import Lake
+from ingest.run import runner
+from ingest.run.progress import ProgressLog
+from ingest.serve.backlog import Backlog
+from ingest.serve.claims import Claims, DriverViews
+from ingest.serve.continuous_dbt import ContinuousDbt
+from ingest.serve.dbt_build import DbtBuild
+from ingest.serve.models import KINDS, Models, models_of, sources_of
+from ingest.serve.sql_endpoint import Address, SqlEndpoint, check_free
+from ingest.session import catalog_folder, driver_session
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the project says is to be done."""
+
+    manifest: Manifest
+    streams: Sequence[Stream]
+    models: Models
+    sources: Mapping[str, frozenset[str]]
+
+
+def planned(streams: Sequence[str], build: Sequence[str]) -> Plan:
+    """Read the project. Raises DeclarationInvalid, ProjectUnreadable, SelectionEmpty."""
+    manifest = parsed()
+    chosen = declared_streams(streams, manifest=manifest)
+    models = models_of(manifest, selected(manifest, KINDS, build))
+    return Plan(manifest, chosen, models, sources_of(manifest, chosen))
+
+
+def serve(
+    lake: Lake, streams: Sequence[str], build: Sequence[str], sql: Address | None
+) -> list[HeadwaterError]:
+    """Serve until asked to stop. Returns what went wrong, a stream each.
+
+    Raises AddressRefused, CatalogHeld, StreamLocked, EndpointFailed and what `planned` raises.
+    """
+    began = time.monotonic()
+    # Paths of dbt's profile are relative to the project, and dbt goes there, too.
+    os.chdir(settings.project_dir())
+    if sql:
+        check_free(sql)
+    catalog.hold(catalog_folder(lake.root))
+    with ExitStack() as stack:
+        with runner.signals_held(), ThreadPoolExecutor(1) as reader:
+            settings.prepare_process()
+            reading = reader.submit(planned, streams, build)
+            spark = driver_session(lake.root, sql.settings() if sql else {})
+            # Opens the catalog, which takes as long as dbt needs to read the project.
+            spark.catalog.listDatabases()
+            plan = reading.result()
+            owned = runner.owned(lake, plan.streams, lambda: spark)
+            _, stopping = stack.enter_context(owned)
+        claims = Claims(DriverViews(spark.newSession()))
+        if sql:
+            stack.enter_context(SqlEndpoint(spark.newSession(), sql))
+            claims.start()
+            stack.callback(claims.stop)
+        dbt = _continuous_dbt(spark, lake, plan, claims)
+        dbt.start()
+        stack.callback(dbt.wait)
+        asked = threading.Thread(target=_pass_on, args=(stopping, dbt), daemon=True)
+        asked.start()
+        where = f", SQL on {sql.host}:{sql.port}" if sql else ""
+        seconds = time.monotonic() - began
+        log.info("serving after %.0f s: %d models%s", seconds, len(plan.models.chosen), where)
+        return _land(spark, lake, plan, dbt, stopping)
+
+
+def _land(
+    spark: SparkSession,
+    lake: Lake,
+    plan: Plan,
+    dbt: ContinuousDbt,
+    stopping: threading.Event,
+) -> list[HeadwaterError]:
+    """Streams, in a session of their own: dbt sets a profile's settings in the other one."""
+    own = spark.newSession()
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", "streams")
+    try:
+        errors = runner.land_until_stopped(
+            own, plan.streams, ProgressLog(own, lake, dbt.grew), stopping
+        )
+        # Without a stream there are still models to try again, and people who ask.
+        stopping.wait()
+        return errors
+    finally:
+        dbt.ask_to_stop()
+
+
+def _pass_on(stopping: threading.Event, dbt: ContinuousDbt) -> None:
+    """Let dbt end while streams end: who asked to stop waits for the slower of both only."""
+    stopping.wait()
+    dbt.ask_to_stop()
+
+
+def _continuous_dbt(spark: SparkSession, lake: Lake, plan: Plan, claims: Claims) -> ContinuousDbt:
+    backlog = Backlog(plan.models, time.monotonic)
+    return ContinuousDbt(spark, lake, DbtBuild(plan.manifest), backlog, plan.sources, claims)

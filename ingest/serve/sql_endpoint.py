@@ -1,0 +1,123 @@
+"""The SQL endpoint: Spark's Thrift server on the driver's own tables, for BI tools and dbt.
+
+Whoever reaches it may do all that this process may, so without a login it listens on this
+machine only.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ingest.errors import AddressRefused, EndpointFailed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_AUTHENTICATION = "hive.server2.authentication"
+# Who has to log in may come from anywhere. The server's other ways ask nobody (NONE, NOSASL), or
+# run classes that we know nothing of.
+_LOGINS = ("LDAP", "KERBEROS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where the endpoint listens, and the Thrift server's own settings, by its own names."""
+
+    host: str
+    port: int
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    def settings(self) -> Mapping[str, str]:
+        """Settings that Spark has to be started with: later ones reach no Thrift server."""
+        own = {
+            "hive.server2.thrift.bind.host": self.host,
+            "hive.server2.thrift.port": str(self.port),
+            "hive.server2.thrift.http.port": str(self.port),
+        }
+        hadoop = {
+            f"spark.hadoop.{name}": value for name, value in {**self.properties, **own}.items()
+        }
+        # Shares of the cores, beside streams and builds.
+        return {**hadoop, "spark.sql.thriftserver.scheduler.pool": "sql"}
+
+
+def address(text: str, properties_file: str | None = None) -> Address:
+    """The address that `[HOST:]PORT` says. Raises AddressRefused."""
+    host, _, number = text.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    if not number.isdigit() or not 0 < int(number) < 65536:
+        raise AddressRefused(f"--sql {text}: say a port, or an address and a port: 127.0.0.1:10000")
+    properties = _read(Path(properties_file)) if properties_file else {}
+    login = properties.get(_AUTHENTICATION, "NONE").upper()
+    if login not in _LOGINS and not _is_loopback(host):
+        raise AddressRefused(
+            f"--sql {text}: without a login the endpoint listens on this machine only (127.0.0.1); "
+            f"for others set {_AUTHENTICATION}=LDAP or KERBEROS in the file that "
+            "HEADWATER_SQL_PROPERTIES names"
+        )
+    return Address(host=host, port=int(number), properties=properties)
+
+
+def check_free(wanted: Address) -> None:
+    """Raises AddressRefused where nothing can listen there, before anything is started."""
+    family = socket.AF_INET6 if ":" in wanted.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as tried:
+        # As the server does: a port that was closed a moment ago is free.
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((wanted.host, wanted.port))
+        except OSError as error:
+            raise AddressRefused(
+                f"--sql {wanted.host}:{wanted.port}: {error.strerror}; choose another port"
+            ) from error
+
+
+class SqlEndpoint:
+    """Spark's Thrift server, from `with` to its end."""
+
+    def __init__(self, spark: SparkSession, at: Address) -> None:
+        self._spark, self._at = spark, at
+        self._server: Any = None
+
+    def __enter__(self) -> SqlEndpoint:
+        """Listen. Raises EndpointFailed."""
+        from py4j.protocol import Py4JJavaError
+
+        jvm: Any = self._spark._jvm
+        servers = jvm.org.apache.spark.sql.hive.thriftserver.HiveThriftServer2
+        try:
+            # False: its failure is not the end of the driver.
+            self._server = servers.startWithSparkSession(self._spark._jsparkSession, False)
+        except Py4JJavaError as error:
+            said = str(error.java_exception.getMessage())
+            raise EndpointFailed(f"the SQL endpoint does not start: {said}") from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.stop()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        found = {entry[4][0] for entry in socket.getaddrinfo(host, None)}
+    except OSError as error:
+        raise AddressRefused(f"--sql: {host} is no address of this machine") from error
+    return all(ipaddress.ip_address(one).is_loopback for one in found)
+
+
+def _read(path: Path) -> Mapping[str, str]:
+    name = "HEADWATER_SQL_PROPERTIES"
+    try:
+        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    except OSError as error:
+        raise AddressRefused(f"{name}: {path}: {error.strerror}") from error
+    pairs = [line.partition("=") for line in lines if line and not line.startswith(("#", "!"))]
+    for key, sign, _ in pairs:
+        if not sign or not key.strip().startswith(("hive.", "hadoop.")):
+            raise AddressRefused(f"{name}: {path}: {key!r} is no setting of the Thrift server")
+    return {key.strip(): value.strip() for key, _, value in pairs}

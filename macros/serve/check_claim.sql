@@ -1,0 +1,14 @@
+{#-
+    Fail where `ingest serve` has given this command's models to another build: what was written
+    since is built again, because no mark says that it is there.
+
+    It does so when nothing was heard of this dbt for a while, or when it was started again.
+-#}
+{% macro check_claim() -%}
+    {%- if models_to_claim() and is_beside_a_builder() and not holds_claim() -%}
+        {%- do exceptions.raise_compiler_error(
+            'ingest serve has not heard of this dbt for a while, or was started again, and builds '
+            'these models itself; run again'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,18 @@
+{#-
+    Ids of the models that this command writes, or that its tests compare with each other.
+-#}
+{% macro models_to_claim() -%}
+    {%- set nodes = [] -%}
+    {%- if target.method == 'thrift'
+        and flags.WHICH in ('build', 'run', 'retry', 'seed', 'snapshot', 'test') -%}
+        {%- for id in selected_resources -%}
+            {%- set kind = id.split('.')[0] -%}
+            {%- if kind in ('model', 'seed', 'snapshot') -%}
+                {%- do nodes.append(id) -%}
+            {%- elif id in graph.nodes -%}
+                {%- do nodes.extend(graph.nodes[id].depends_on.nodes) -%}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {{- return(nodes | unique | list) -}}
+{%- endmacro %}

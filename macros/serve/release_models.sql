@@ -1,0 +1,10 @@
+{#-
+    Give back the models that this command has claimed.
+-#}
+{% macro release_models() -%}
+    {%- if execute and target.method == 'thrift' -%}
+        {%- do run_query(
+            'drop view if exists global_temp.headwater_claim_' ~ invocation_id | replace('-', '_')
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}

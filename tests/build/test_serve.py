@@ -1,0 +1,188 @@
+"""`ingest serve` as one process: a file becomes gold by itself, people ask and build beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyhive import hive  # type: ignore[import-untyped]
+
+from ingest import catalog
+from ingest.lake import Lake
+from ingest.run.lock import StreamLock
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE = 240.0
+DELTA = "{{ config(materialized='%s', schema='%s', file_format='delta'%s) }}\n"
+MODELS = {
+    "order_events": DELTA
+    % ("incremental", "silver", ", incremental_strategy='merge', unique_key='id', tags=['live']")
+    + "select id, amount, _batch_id from {{ source('test', 'orders') }} "
+    "where {{ unread(source('test', 'orders')) }}",
+    "agg_orders": DELTA % ("table", "gold", "")
+    + "select count(*) as orders, sum(amount) as amount from {{ ref('order_events') }}",
+    "agg_broken": DELTA % ("table", "gold", "")
+    + "select out_of_order from {{ ref('order_events') }}",
+    "agg_of_broken": DELTA % ("table", "gold", "") + "select * from {{ ref('agg_broken') }}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A project, and the process that serves it."""
+
+    project: Path
+    process: subprocess.Popen[str]
+    port: int
+
+    @property
+    def lake(self) -> Lake:
+        """Its lake."""
+        return Lake(str(self.project / "lake"))
+
+    def drop(self, name: str, *orders: tuple[int, int]) -> None:
+        """A file of orders arrives, whole."""
+        new = self.project / f"{name}.new"
+        lines = [json.dumps({"id": number, "amount": amount}) for number, amount in orders]
+        new.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        new.rename(self.project / "landing" / f"{name}.jsonl")
+
+    def ask(self, query: str) -> Any:
+        """What a client of the endpoint is answered."""
+        with hive.connect(host="127.0.0.1", port=self.port, username="bi") as connection:
+            cursor = connection.cursor()
+            cursor.execute(query)
+            return cursor.fetchall()
+
+    def states(self) -> dict[str, Any]:
+        """What it says of its models."""
+        file = self.project / "lake" / "_progress" / "_models.json"
+        found = json.loads(file.read_text("utf-8")) if file.exists() else []
+        return {one["model"]: one for one in found}
+
+    def wait_until(self, is_so: Callable[[], bool]) -> None:
+        """Wait, as long as it runs."""
+        until = time.monotonic() + PATIENCE
+        while not is_so():
+            assert self.process.poll() is None, "it has ended"
+            assert time.monotonic() < until, self.states()
+            time.sleep(0.2)
+
+
+def a_project(root: Path) -> None:
+    """A stream of files and four models, with the macros and profiles of this one."""
+    source = {
+        "name": "orders",
+        "identifier": "test__orders",
+        "columns": [{"name": name, "data_type": "bigint"} for name in ("id", "amount")],
+        "config": {
+            "meta": {"ingest": {"from": "files", "path": str(root / "landing"), "format": "json"}}
+        },
+    }
+    ours = yaml.safe_load((ROOT / "dbt_project.yml").read_text(encoding="utf-8"))
+    for layer in ("models", "seeds"):
+        del ours[layer]
+    sources = [{"name": "test", "schema": "bronze", "tables": [source]}]
+    (root / "models").mkdir()
+    (root / "landing").mkdir()
+    (root / "dbt_project.yml").write_text(yaml.safe_dump(ours), encoding="utf-8")
+    (root / "models" / "test.yml").write_text(
+        yaml.safe_dump({"version": 2, "sources": sources}), encoding="utf-8"
+    )
+    for name, text in MODELS.items():
+        (root / "models" / f"{name}.sql").write_text(text, encoding="utf-8")
+    shutil.copytree(ROOT / "macros", root / "macros")
+    shutil.copyfile(ROOT / "profiles.yml", root / "profiles.yml")
+    (root / ".jars").symlink_to(ROOT / ".jars")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A lake that is served, with a first file in it."""
+    root = tmp_path_factory.mktemp("a served lake")
+    a_project(root)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with subprocess.Popen(
+        [sys.executable, "-m", "ingest", "serve", "--sql", str(port)],
+        cwd=root,
+        env=os.environ | {"HEADWATER_LAKE": str(root / "lake")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            one = Served(root, process, port)
+            one.drop("1", (1, 10), (2, 20))
+            one.wait_until(lambda: one.states().get("agg_orders", {}).get("state") == "built")
+            yield one
+        finally:
+            process.kill()
+
+
+def dbt(served: Served, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """An analyst's dbt."""
+    return subprocess.run(
+        [
+            *(str(Path(sys.executable).with_name("dbt")), "--no-use-colors", *arguments),
+            *("--target-path", str(served.project / "target" / "analyst")),
+        ],
+        cwd=served.project,
+        env=os.environ
+        | {"HEADWATER_LAKE": served.lake.root, "HEADWATER_SQL_PORT": str(served.port)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+
+def test_a_new_file_reaches_gold_and_is_answered_without_a_command(served: Served) -> None:
+    served.drop("2", (2, 25), (3, 30))
+    served.wait_until(lambda: served.ask("select * from gold.agg_orders") == [(3, 65)])
+    assert served.states()["order_events"]["live"]
+
+
+def test_a_failing_model_stops_what_is_below_it_only_and_says_why(served: Served) -> None:
+    served.wait_until(lambda: served.states()["agg_broken"]["state"] == "failed")
+    states = served.states()
+    assert "out_of_order" in states["agg_broken"]["error"]
+    assert "\n" not in states["agg_broken"]["error"]
+    assert states["agg_of_broken"]["state"] == "never built"
+    assert states["agg_orders"]["state"] == "built"
+
+
+def test_an_analyst_builds_beside_it_on_the_same_tables(served: Served) -> None:
+    local = dbt(served, "compile")
+    assert local.returncode == 2
+    assert "use --target server" in local.stdout
+    answer = dbt(served, "build", "--target", "server", "--exclude", "agg_of_broken")
+    assert answer.returncode == 1, answer.stdout
+    assert "PASS=" in answer.stdout
+    assert " ERROR=1 " in answer.stdout, answer.stdout
+    assert "out_of_order" in answer.stdout
+    assert "\tat " not in answer.stdout, "Java's stack traces are cut off"
+    assert not served.ask("show views in global_temp like 'headwater_claim_*'")
+
+
+def test_sigterm_to_the_group_ends_it_and_frees_the_lake(served: Served) -> None:
+    os.killpg(served.process.pid, signal.SIGTERM)
+    _, said = served.process.communicate(timeout=PATIENCE)
+    assert served.process.returncode == 0, said
+    assert "Traceback" not in said
+    with StreamLock(served.lake.lock("test__orders"), "test.orders"):
+        catalog.hold(served.project / "lake" / "_catalog")

@@ -1,0 +1,85 @@
+"""Where the SQL endpoint may listen."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from ingest.errors import AddressRefused
+from ingest.serve.sql_endpoint import address, check_free
+
+
+@pytest.mark.parametrize(
+    ("text", "host"),
+    [
+        ("10000", "127.0.0.1"),
+        ("127.0.0.1:10000", "127.0.0.1"),
+        ("127.1.2.3:10000", "127.1.2.3"),
+        ("localhost:10000", "localhost"),
+        ("[::1]:10000", "::1"),
+    ],
+)
+def test_this_machine_may_ask_without_a_login(text: str, host: str) -> None:
+    found = address(text)
+    assert (found.host, found.port) == (host, 10000)
+    assert found.settings()["spark.hadoop.hive.server2.thrift.bind.host"] == host
+
+
+@pytest.mark.parametrize(
+    "text", ["0.0.0.0:10000", "[::]:10000", "10.0.0.7:10000", "[::ffff:10.0.0.7]:1"]
+)
+@pytest.mark.parametrize("login", [None, "NONE", "NOSASL", "CUSTOM", "PAM"])
+def test_another_address_is_refused_without_a_login(
+    text: str, login: str | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "sql.properties"
+    file.write_text(f"hive.server2.authentication={login}\n" if login else "# none\n")
+    with pytest.raises(AddressRefused, match="without a login") as refused:
+        address(text, str(file))
+    assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize("login", ["LDAP", "kerberos"])
+def test_with_a_login_any_address_will_do_and_its_settings_are_passed_on(
+    login: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "sql.properties"
+    file.write_text(
+        f"# the company's\nhive.server2.authentication = {login}\n"
+        "hive.server2.authentication.ldap.url=ldap://directory?a=b\n"
+        "hive.server2.thrift.bind.host=1.2.3.4\n"
+    )
+    settings = address("10.0.0.7:10001", str(file)).settings()
+    assert settings["spark.hadoop.hive.server2.authentication"] == login
+    url = "spark.hadoop.hive.server2.authentication.ldap.url"
+    assert settings[url] == "ldap://directory?a=b"
+    assert settings["spark.hadoop.hive.server2.thrift.bind.host"] == "10.0.0.7", "as was checked"
+    assert settings["spark.hadoop.hive.server2.thrift.port"] == "10001"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "here", "0", "65536", "127.0.0.1:", "-1", "no.such.host.x:1", "::1"]
+)
+def test_what_is_no_address_is_one_line(text: str) -> None:
+    with pytest.raises(AddressRefused, match="--sql"):
+        address(text)
+
+
+@pytest.mark.parametrize("line", ["hive.server2.authentication", "spark.driver.memory=1g", "=x"])
+def test_a_file_that_holds_something_else_is_named(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "sql.properties"
+    file.write_text(line)
+    with pytest.raises(AddressRefused, match="is no setting of the Thrift server"):
+        address("10000", str(file))
+
+
+def test_a_taken_port_is_refused_before_anything_starts() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(AddressRefused, match=f"{port}: .*choose another port"):
+            check_free(address(str(port)))
+    check_free(address(str(port)))
