@@ -80,7 +80,7 @@ class TypeUnknown(InputError):
 
 
 class ServersUnknown(InputError):
-    """Nothing says where Kafka is, or what says it cannot be read."""
+    """Nothing says where a server is, or what says it cannot be read."""
 
     code = "SERVERS"
 
@@ -95,6 +95,24 @@ class DataLost(TerminalError):
     """Messages were removed from their topic before they landed."""
 
     code = "DATA_LOSS"
+
+
+class ConnectorFailed(TransientError):
+    """Kafka Connect does not answer or refuses us, or a connector of it has failed."""
+
+    code = "CONNECTOR"
+
+
+class DatabaseUnreachable(TransientError):
+    """A database does not answer, or refuses us."""
+
+    code = "DATABASE"
+
+
+class GapFound(TerminalError):
+    """Changes of a database are gone before a connector has read them."""
+
+    code = "GAP"
 
 
 class StackFailed(TransientError):

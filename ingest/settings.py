@@ -3,6 +3,8 @@
     HEADWATER_LAKE      folder or URL of all tables        default: lake
     HEADWATER_LANDING   folder that producers write to     default: landing
     HEADWATER_KAFKA_PROPERTIES  file of the Kafka client's properties: servers, security
+    HEADWATER_CONNECT_URL   REST API of Kafka Connect      default: the stack's
+    HEADWATER_DATABASES     file of the properties of databases, by dbt source
     HEADWATER_DRIVER_MEMORY  heap of a local Spark driver  default: 2g
     HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
@@ -61,6 +63,17 @@ def java_options() -> str:
 def kafka_properties() -> str | None:
     """File of a Kafka client's properties, absolute; None: the stack's own broker."""
     declared = os.environ.get("HEADWATER_KAFKA_PROPERTIES")
+    return located(declared) if declared else None
+
+
+def connect_url() -> str | None:
+    """The REST API of Kafka Connect, with user and password; None: the stack's own."""
+    return os.environ.get("HEADWATER_CONNECT_URL") or None
+
+
+def databases() -> str | None:
+    """File of the properties of databases, absolute; None: the stack's own PostgreSQL."""
+    declared = os.environ.get("HEADWATER_DATABASES")
     return located(declared) if declared else None
 
 

@@ -81,14 +81,17 @@ def status(select: Select = None, exclude: Exclude = None, json: Json = False) -
 
     from ingest import settings
     from ingest.cli import show
+    from ingest.databases.followed import connector_states
     from ingest.declarations.project import declared_streams
     from ingest.lake import Lake
     from ingest.run.progress import read_totals
 
     lake = Lake(settings.lake())
+    streams = declared_streams(select or (), exclude or ())
+    connectors = connector_states(lake, streams)
     totals = [
-        asdict(read_totals(lake, one.name, one.table))
-        for one in declared_streams(select or (), exclude or ())
+        {**asdict(read_totals(lake, one.name, one.table)), "connector": connectors.get(one.name)}
+        for one in streams
     ]
     if json:
         show.as_json(totals)

@@ -21,6 +21,7 @@ LAYERS = (
     ("declarations",),
     ("shapes",),
     ("tables",),
+    ("databases",),
     ("changes",),
     ("files",),
     ("events",),
