@@ -146,7 +146,7 @@ class StreamLocked(TerminalError):
 
 
 class SourceUnreadable(TerminalError):
-    """A folder or file cannot be read."""
+    """A folder, file or table cannot be read."""
 
     code = "UNREADABLE"
 

@@ -28,9 +28,10 @@ from ingest.tables import table_log
 
 log = logging.getLogger(__name__)
 
-# Seconds between two looks at how it is, between two tries to start what has failed, and in which
-# a connector makes its slot.
-_LOOK_EVERY, _RESTART_EVERY, _TO_BEGIN = 10.0, 60.0, 120.0
+# Seconds between two looks at how it is, two tries to start what has failed, two marks in the log,
+# and two lines of one who waits; and in which a connector makes its slot.
+_LOOK_EVERY, _RESTART_EVERY, _MARK_EVERY, _TELL_EVERY = 10.0, 60.0, 60.0, 30.0
+_TO_BEGIN = 120.0
 
 
 class Broker(Protocol):
@@ -59,21 +60,33 @@ class FollowedDatabase:
         self._log = PostgresLog(database.name, self._properties)
         self._name = connector_name(database)
         self._slot = self._properties.get("slot.name", connector_name(database))
-        self._looked, self._restarted, self._said = 0.0, 0.0, ""
+        self._is_followed, self._said = False, ""
+        # When something was done last, by time.monotonic().
+        self._looked, self._restarted, self._moved = 0.0, 0.0, 0.0
+
+    def begin(self, broker: Broker) -> None:
+        """Have the topics, and the connector as soon as that can be. Raises GapFound."""
+        self._make_topics(broker)
+        try:
+            self.follow(broker)
+        except (ConnectorFailed, DatabaseUnreachable) as error:
+            self._say(str(error))
 
     def follow(self, broker: Broker) -> None:
         """See that the connector follows all declared tables. Raises GapFound.
 
         A table that comes later has its rows sent by a snapshot beside the stream.
         """
+        self._make_topics(broker)
         there = self._connect.config(self._name)
         self._refuse_gap(there)
-        self._make_topics(broker)
+        new = self._new_tables(there or {})
+        self._log.refuse_tables(table.name for table in new)
         if there is None:
             self._connect.put(self._name, self._config(self._first_place()))
+            self._is_followed = True
             return
         wanted = self._config(there.get(SNAPSHOT_LSN, "0"))
-        new = self._new_tables(there)
         if new:
             # Stopped meanwhile: should this end half-way, the next one finds it so and goes on,
             # and the connector has the wish before it has the table, and never without.
@@ -82,24 +95,26 @@ class FollowedDatabase:
         if wanted != there:
             self._connect.put(self._name, wanted)
         self._set_going()
+        self._is_followed = True
 
-    def look(self) -> None:
-        """Say how the connector is, once in a while. Raises GapFound."""
+    def look(self, broker: Broker) -> None:
+        """See how the connector is, once in a while, and say it. Raises GapFound."""
         if time.monotonic() - self._looked < _LOOK_EVERY:
             return
         self._looked = time.monotonic()
         try:
+            if not self._is_followed:
+                self.follow(broker)
             self._refuse_gap(self._connect.config(self._name))
             state = self._state()
             said = "" if state.is_running else f"connector {self._name}: {state}"
             if state.has_failed:
                 self._restart()
+            self._move_on()
         except (ConnectorFailed, DatabaseUnreachable) as error:
             # What is in the topics lands all the same.
             said = str(error)
-        if said != self._said:
-            log.warning("%s", said or f"connector {self._name} is running again")
-        self._said = said
+        self._say(said)
 
     def catch_up(self, stopping: threading.Event) -> None:
         """Wait until the topics hold all that was committed so far, a first snapshot too.
@@ -107,12 +122,17 @@ class FollowedDatabase:
         Connect notes what the broker has once in its `offset.flush.interval.ms`. Raises GapFound.
         """
         self._await_slot(stopping)
-        mark = self._log.mark()
+        mark, told = self._log.mark(), time.monotonic()
         while not stopping.wait(0.2):
             slot = self._log.slot(self._slot)
             if slot and slot.read_up_to >= mark:
                 return
+            if slot is None or slot.is_lost:
+                self._refuse_gap(self._connect.config(self._name))
             self._refuse_failure()
+            if time.monotonic() - told > _TELL_EVERY:
+                told = time.monotonic()
+                log.info("%s: waiting for the connector %s", self._database.name, self._name)
 
     def has_gap(self) -> bool:
         """Whether changes are gone."""
@@ -180,6 +200,17 @@ class FollowedDatabase:
             self._restarted = time.monotonic()
             self._connect.restart_failed(self._name)
 
+    def _move_on(self) -> None:
+        """Where declared tables are quiet and others are not, the log is kept for nothing."""
+        if time.monotonic() - self._moved > _MARK_EVERY:
+            self._moved = time.monotonic()
+            self._log.mark()
+
+    def _say(self, said: str) -> None:
+        if said != self._said:
+            log.warning("%s", said or f"connector {self._name} runs")
+        self._said = said
+
     def _state(self) -> ConnectorState:
         state = self._connect.state(self._name)
         if state is None:
@@ -188,11 +219,15 @@ class FollowedDatabase:
 
     def _await_slot(self, stopping: threading.Event) -> None:
         until = time.monotonic() + _TO_BEGIN
-        while self._log.slot(self._slot) is None and not stopping.wait(0.2):
+        # It is there at once, and has a place to read from when open transactions have ended.
+        while not ((slot := self._log.slot(self._slot)) and slot.read_up_to):
+            if stopping.wait(0.2):
+                return
             self._refuse_failure()
             if time.monotonic() > until:
                 raise ConnectorFailed(
-                    f"connector {self._name} has made no slot in {_TO_BEGIN:.0f} s: {self._state()}"
+                    f"connector {self._name} has made no slot in {_TO_BEGIN:.0f} s, which waits "
+                    f"for open transactions to end: {self._state()}"
                 )
 
     def _refuse_failure(self) -> None:
@@ -202,6 +237,8 @@ class FollowedDatabase:
             raise ConnectorFailed(
                 f"connector {self._name}: {state}. Mend that, then run again, which restarts it"
             )
+        if state and state.connector == "PAUSED":
+            raise ConnectorFailed(f"connector {self._name} was paused: resume it in Kafka Connect")
 
     def _refuse_gap(self, there: Mapping[str, str] | None) -> None:
         gap = self._gap(there)
@@ -216,8 +253,7 @@ class FollowedDatabase:
         slot = self._log.slot(self._slot)
         if slot and slot.is_lost:
             return f"PostgreSQL has removed its log before slot {self._slot} had read it"
-        has_offsets = there is not None and self._connect.has_offsets(self._name)
-        if slot is None and (has_offsets or any(map(self._has_landed, self._database.tables))):
+        if slot is None and self._has_begun(there):
             return f"slot {self._slot} is gone"
         if there is None:
             return None
@@ -228,6 +264,11 @@ class FollowedDatabase:
         if state and state.has_failed and is_gap(state.trace):
             return f"connector {self._name} does not find its place in slot {self._slot}"
         return None
+
+    def _has_begun(self, there: Mapping[str, str] | None) -> bool:
+        if there is not None and self._connect.has_offsets(self._name):
+            return True
+        return any(map(self._has_landed, self._database.tables))
 
     def _has_landed(self, table: DatabaseTable) -> bool:
         path = self._lake.bronze(table.bronze)

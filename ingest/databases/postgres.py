@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.errors import DatabaseUnreachable
+from ingest.errors import DatabaseUnreachable, SourceUnreadable
 
 if TYPE_CHECKING:
     import psycopg
@@ -27,6 +27,14 @@ _LIBPQ = {
     "database.sslcert": "sslcert",
     "database.sslkey": "sslkey",
 }
+
+
+_IDENTITY = """
+    select relreplident in ('f', 'i') or (relreplident = 'd' and exists (
+        select from pg_index where indrelid = pg_class.oid and indisprimary))
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where nspname = %s and relname = %s and relkind in ('r', 'p')
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +108,25 @@ class PostgresLog:
         with self._connected() as database:
             mark = "select pg_logical_emit_message(true, 'headwater', 'mark') - '0/0'::pg_lsn"
             return int(_one(database, mark)[0])
+
+    def refuse_tables(self, tables: Iterable[str]) -> None:
+        """Raises SourceUnreadable where a table is not there, or must not be followed.
+
+        PostgreSQL refuses updates of a table that is published and has nothing that tells its
+        rows apart: the application's, not ours.
+        """
+        with self._connected() as database:
+            for table in tables:
+                schema, _, name = table.partition(".")
+                found = _one(database, _IDENTITY, schema, name)
+                where = f"database {self._name}: table {table}"
+                if found is None:
+                    raise SourceUnreadable(f"{where} is not there, or we may not see it")
+                if not found[0]:
+                    raise SourceUnreadable(
+                        f"{where} has no primary key, and could not be updated once it is "
+                        f"followed: give it one, or `alter table {table} replica identity full`"
+                    )
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[psycopg.Connection[Any]]:

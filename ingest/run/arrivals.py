@@ -166,14 +166,14 @@ class KafkaArrivals:
         Raises GapFound where changes of a database will not come.
         """
         if self._followed:
-            self._followed.look()
+            self._followed.look(self._asked())
         return 0
 
     def stream(self) -> DataFrame:
         """See Arrivals. A connector is made where one is to write the topics."""
         source = self._source
         if self._followed:
-            self._followed.follow(self._asked())
+            self._followed.begin(self._asked())
         reader = (
             self._spark.readStream.format("kafka")
             .options(**{f"kafka.{name}": value for name, value in self._properties.items()})
