@@ -80,7 +80,7 @@ class TypeUnknown(InputError):
 
 
 class ServersUnknown(InputError):
-    """Nothing says where Kafka is, or what says it cannot be read."""
+    """Nothing says where Kafka, its registry or a database is, or what says it cannot be read."""
 
     code = "SERVERS"
 
@@ -89,12 +89,6 @@ class BrokerUnreachable(TransientError):
     """Kafka does not answer, or refuses us."""
 
     code = "BROKER"
-
-
-class RegistryUnknown(InputError):
-    """Nothing says where the schema registry is, or what says it cannot be read."""
-
-    code = "REGISTRY"
 
 
 class RegistryUnreachable(TransientError):
@@ -107,6 +101,24 @@ class DataLost(TerminalError):
     """Messages were removed from their topic before they landed."""
 
     code = "DATA_LOSS"
+
+
+class ConnectorFailed(TransientError):
+    """Kafka Connect does not answer or refuses us, or a connector of it has failed."""
+
+    code = "CONNECTOR"
+
+
+class DatabaseUnreachable(TransientError):
+    """A database does not answer, or refuses us."""
+
+    code = "DATABASE"
+
+
+class GapFound(TerminalError):
+    """Changes of a database are gone before a connector has read them."""
+
+    code = "GAP"
 
 
 class StackFailed(TransientError):
@@ -158,7 +170,7 @@ class StreamLocked(TerminalError):
 
 
 class SourceUnreadable(TerminalError):
-    """A folder or file cannot be read."""
+    """A folder, file or table cannot be read."""
 
     code = "UNREADABLE"
 

@@ -6,6 +6,8 @@
     HEADWATER_SCHEMA_REGISTRY_PROPERTIES  file of the schema registry's: url, security
     HEADWATER_MASK_KEY  secret of the hashes that stand for masked values
     HEADWATER_SQL_PROPERTIES    file of the SQL endpoint's settings: login, TLS
+    HEADWATER_CONNECT_URL   REST API of Kafka Connect      default: the stack's
+    HEADWATER_DATABASES     file of the properties of databases, by dbt source
     HEADWATER_DRIVER_MEMORY  heap of a local Spark driver  default: 2g
     HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
@@ -87,6 +89,17 @@ def mask_key() -> bytes:
 def sql_properties() -> str | None:
     """File of the SQL endpoint's settings, absolute; None: a loopback address without a login."""
     declared = os.environ.get("HEADWATER_SQL_PROPERTIES")
+    return located(declared) if declared else None
+
+
+def connect_url() -> str | None:
+    """The REST API of Kafka Connect, with user and password; None: the stack's own."""
+    return os.environ.get("HEADWATER_CONNECT_URL") or None
+
+
+def databases() -> str | None:
+    """File of the properties of databases, absolute; None: the stack's own PostgreSQL."""
+    declared = os.environ.get("HEADWATER_DATABASES")
     return located(declared) if declared else None
 
 

@@ -113,6 +113,7 @@ def status(
 
     from ingest import settings
     from ingest.cli import show
+    from ingest.databases.followed import connector_states
     from ingest.declarations.project import declared_streams
     from ingest.lake import Lake
     from ingest.run.progress import read_totals
@@ -122,9 +123,14 @@ def status(
     if models:
         rows = [asdict(one) for one in model_states(lake)]
     else:
+        streams = declared_streams(select or (), exclude or ())
+        connectors = connector_states(lake, streams)
         rows = [
-            asdict(read_totals(lake, one.name, one.table))
-            for one in declared_streams(select or (), exclude or ())
+            {
+                **asdict(read_totals(lake, one.name, one.table)),
+                "connector": connectors.get(one.name),
+            }
+            for one in streams
         ]
     if json:
         show.as_json(rows)

@@ -23,7 +23,15 @@ _OF_RECORDS = (
     *("envelope", "key", "event_id", "event_type", "event_time", "sequence_by", "per_type"),
     *("deduplicate_within", "schema_evolution", "max_columns", "infer_column_types"),
 )
-_OF_KAFKA = ("topic", "topic_pattern", "starting_offsets", "max_offsets_per_trigger")
+_OF_TOPICS = ("topic", "topic_pattern", "starting_offsets")
+_OF_KAFKA = (*_OF_TOPICS, "max_offsets_per_trigger")
+# Keys that mean nothing, by where records come from.
+_NOT_OF = {
+    "files": (*_OF_KAFKA, "table"),
+    "kafka": (*_OF_FILES, "table"),
+    # How the connector writes follows from the declaration.
+    "postgres": (*_OF_FILES, *_OF_TOPICS, "debezium"),
+}
 _OF_A_GROUP = ("per_type", "on_incompatible_change")
 
 
@@ -57,13 +65,19 @@ def contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _contradictions_of_source(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     source = declared["from"]
-    for key in _OF_KAFKA if source == "files" else _OF_FILES:
+    for key in _NOT_OF[source]:
         if key in declared:
             yield f"meta.ingest.{key}", f"has no meaning with from: {source}"
     if source == "files":
         if declared["format"] == "bytes":
             yield "meta.ingest.format", "bytes goes with from: kafka, and only with it"
-        return
+    elif source == "kafka":
+        yield from _contradictions_of_topics(declared)
+    else:
+        yield from _contradictions_of_table(declared)
+
+
+def _contradictions_of_topics(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in _OF_RECORDS if declared["format"] == "bytes" else ():
         if key in declared:
             yield f"meta.ingest.{key}", "has no meaning with format bytes"
@@ -74,6 +88,17 @@ def _contradictions_of_source(declared: Mapping[str, Any]) -> Iterator[tuple[str
     groups = [declared, *declared.get("event_groups", ())]
     if any(one.get("on_incompatible_change") == "quarantine" for one in groups):
         yield "meta.ingest.on_incompatible_change", "quarantine goes with from: files"
+
+
+def _contradictions_of_table(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, only in (("format", "json"), ("envelope", "debezium")):
+        if declared[key] != only:
+            yield f"meta.ingest.{key}", f"is {only} with from: postgres, and need not be given"
+    if "key" not in declared:
+        yield "meta.ingest.key", "must be given with from: postgres"
+    for path in declared.get("key", ()):
+        if len(split_path(path)) > 1:
+            yield "meta.ingest.key", f"{path}: a table's key are columns, not paths in them"
 
 
 def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

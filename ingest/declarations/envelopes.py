@@ -49,6 +49,13 @@ _TYPES: dict[Envelope, dict[str, str]] = {
 }
 
 
+def with_source(declared: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A declaration, with what its source says of bytes and envelope."""
+    if declared.get("from") == "postgres":
+        return {"format": "json", "envelope": Envelope.DEBEZIUM.value, **declared}
+    return declared
+
+
 def with_identity(declared: Mapping[str, Any]) -> Mapping[str, Any]:
     """A declaration, with what its envelope says of keys and order."""
     return {**_IDENTITY[Envelope(declared.get("envelope", "none"))], **declared}

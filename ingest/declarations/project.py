@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest import settings
+from ingest.declarations.databases import with_whole_databases
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import FileSource, KafkaSource, Stream
 from ingest.errors import DeclarationInvalid, ProjectUnreadable, SelectionEmpty
@@ -34,6 +35,8 @@ def declared_streams(
     manifest = manifest or parsed()
     streams, problems = _read(node.to_dict() for node in manifest.sources.values())
     problems += _shared_tables(streams)
+    streams, shared = with_whole_databases(streams)
+    problems += shared
     if problems:
         raise DeclarationInvalid(problems)
     if select or exclude:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -16,7 +17,7 @@ from pyspark.sql.types import VariantType
 
 from ingest.declarations.contradictions import contradictions, told_groups
 from ingest.declarations.datatypes import data_type
-from ingest.declarations.envelopes import with_envelope_hints, with_identity
+from ingest.declarations.envelopes import with_envelope_hints, with_identity, with_source
 from ingest.declarations.masks import declared_masks, mask_problems
 from ingest.declarations.schema_files import schema_problems, schema_text
 from ingest.declarations.stream import (
@@ -25,6 +26,8 @@ from ingest.declarations.stream import (
     CleanSource,
     ColumnHint,
     CsvOptions,
+    Database,
+    DatabaseTable,
     DatedFolders,
     DebeziumOptions,
     DecimalHandling,
@@ -43,7 +46,14 @@ from ingest.declarations.stream import (
     Stream,
     TimePrecision,
 )
-from ingest.declarations.words import IDENTIFIER, Path, duration, size_in_bytes, split_path
+from ingest.declarations.words import (
+    DATABASE,
+    IDENTIFIER,
+    Path,
+    duration,
+    size_in_bytes,
+    split_path,
+)
 from ingest.errors import DeclarationInvalid
 
 
@@ -70,8 +80,12 @@ def read_stream(node: Mapping[str, Any]) -> Stream:
     if node["schema"] != "bronze":
         problems.append(("schema", f"{node['schema']!r}: streams land in schema 'bronze'"))
     if not problems:
+        declared = with_source(declared)
         problems += [*contradictions(declared), *schema_problems(declared)]
         problems += mask_problems(node["columns"], declared)
+        if declared["from"] == "postgres" and not DATABASE.match(node["source_name"]):
+            reason = "lower-case letters, digits and _, at most 40, with from: postgres"
+            problems.append(("source", f"{node['source_name']!r}: {reason}"))
     if problems:
         raise DeclarationInvalid([(place, f"{key}: {reason}") for key, reason in problems])
     return _stream(node, declared, hints)
@@ -94,7 +108,12 @@ def _schema_problems(declared: object) -> Iterator[tuple[str, str]]:
             missing = [key for key in error.validator_value if key not in error.instance]
             yield where, f"{', '.join(missing)} must be given"
         elif error.validator == "pattern":
-            yield where, f"{error.instance!r} is not a time such as '7 days'"
+            what = (
+                "table such as public.accounts"
+                if where.endswith(".table")
+                else "time such as '7 days'"
+            )
+            yield where, f"{error.instance!r} is not a {what}"
         elif error.validator == "oneOf":
             yield where, f"{error.instance!r} is no name of a topic, and no list of such names"
         else:
@@ -139,7 +158,7 @@ def _stream(
         table=node["identifier"],
         declared_in=node["original_file_path"],
         description=node.get("description") or "",
-        source=_kafka_source(declared) if declared["from"] == "kafka" else _file_source(declared),
+        source=_source(node, declared),
         format=Format(declared["format"]),
         envelope=envelope,
         multi_line=declared.get("multi_line", False),
@@ -219,6 +238,21 @@ def _debezium_options(declared: Mapping[str, Any]) -> DebeziumOptions:
             "unavailable_value_placeholder", default.unavailable_value_placeholder
         ),
     )
+
+
+def _source(node: Mapping[str, Any], declared: Mapping[str, Any]) -> FileSource | KafkaSource:
+    if declared["from"] == "files":
+        return _file_source(declared)
+    if declared["from"] == "kafka":
+        return _kafka_source(declared)
+    name = declared.get("table", node["name"])
+    table = DatabaseTable(
+        name=name if "." in name else f"public.{name}",
+        key=tuple(declared["key"]),
+        bronze=node["identifier"],
+    )
+    database = Database(name=node["source_name"], tables=(table,))
+    return replace(_kafka_source(declared), topics=(database.topic(table),), database=database)
 
 
 def _file_source(declared: Mapping[str, Any]) -> FileSource:

@@ -130,13 +130,41 @@ class FileSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseTable:
+    """A table of PostgreSQL as `schema.table`, its key, and the bronze table of its changes."""
+
+    name: str
+    key: tuple[str, ...]
+    bronze: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """The database that a dbt source is, with the tables of it that are declared, by name.
+
+    One connector follows them all, into a topic each.
+    """
+
+    name: str
+    tables: tuple[DatabaseTable, ...]
+
+    def topic(self, table: DatabaseTable) -> str:
+        """The topic of a table's changes."""
+        return f"{self.name}.{table.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaSource:
-    """The topics of a broker that are read: those named, or all that match a Java pattern."""
+    """The topics of a broker that are read: those named, or all that match a Java pattern.
+
+    `database` is the one whose changes they have, where a connector is to write them.
+    """
 
     topics: tuple[str, ...] = ()
     topic_pattern: str | None = None
     starting_offsets: str = "earliest"
     max_offsets_per_trigger: int = 500_000
+    database: Database | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,8 @@ SIZE = re.compile(r"^\s*(\d+)\s*(b|kb|mb|gb|tb|k|m|g|t)?\s*$", re.IGNORECASE)
 _SIZE_UNITS = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 # Names of tables and of groups.
 IDENTIFIER = re.compile(r"^[a-z_][a-z0-9_]{0,127}$")
+# Names of databases, which are part of those of slots; PostgreSQL has 63 characters for these.
+DATABASE = re.compile(r"^[a-z0-9_]{1,40}$")
 _PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 
 Path = tuple[str, ...]

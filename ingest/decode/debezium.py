@@ -31,6 +31,10 @@ OPERATION, LSN, COMMITTED, ORDER, REST = (
 )
 BEFORE = "before"
 _ROWS = (BEFORE, "after")
+# A connector of ours tells the place of a snapshot's rows: before all that it sends otherwise.
+# Debezium has that of the snapshot's end for them, or none, and a change that was made before
+# that, and committed after, would come first.
+SNAPSHOT_LSN = "snapshot_lsn"
 # In that struct: a row was created without values that PostgreSQL did not send.
 INCOMPLETE = "incomplete"
 _TOLD = frozenset({OPERATION, LSN, COMMITTED, ORDER, REST})
@@ -85,9 +89,13 @@ def _flat(payload: Any, convert: Convert) -> dict[str, Any]:
     source, transaction = (_object(payload, name) for name in ("source", "transaction"))
     order = transaction.get("total_order")
     told = {"op", *(one for one in _ROWS if isinstance(payload.get(one), dict | None))}
+    lsn, snapshot = source.get("lsn"), payload.get(SNAPSHOT_LSN)
+    if isinstance(snapshot, str) and snapshot.isdecimal():
+        told.add(SNAPSHOT_LSN)
+        lsn = Number(snapshot) if operation == "r" else lsn
     return _columns(row or {}) | {
         OPERATION: operation,
-        LSN: source.get("lsn"),
+        LSN: lsn,
         COMMITTED: source.get("ts_ms"),
         # Changes outside a transaction that Debezium tells of, such as rows of a snapshot.
         ORDER: Number("0") if order is None else order,

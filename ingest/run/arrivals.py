@@ -15,6 +15,7 @@ from py4j.protocol import Py4JError
 
 from ingest import settings
 from ingest.bronze.landing import Landed, Landing
+from ingest.databases.followed import FollowedDatabase
 from ingest.declarations.stream import CleanSource, FileSource, KafkaSource, Stream
 from ingest.decode.messages import FROM_KAFKA
 from ingest.errors import DataLost
@@ -156,14 +157,23 @@ class KafkaArrivals:
         self._properties = {**_DEFAULTS, **kafka_properties(lake)}
         self._admin: BrokerAdmin | None = None
         self._acknowledged, self._quiet_until = -1, 0.0
+        database = source.database
+        self._followed = FollowedDatabase(lake, database) if database else None
 
     def discover(self) -> int:
-        """See Arrivals: Spark asks the broker itself, and what has landed there cannot change."""
+        """See Arrivals: Spark asks the broker itself, and what has landed there cannot change.
+
+        Raises GapFound where changes of a database will not come.
+        """
+        if self._followed:
+            self._followed.look(self._asked())
         return 0
 
     def stream(self) -> DataFrame:
-        """See Arrivals."""
+        """See Arrivals. A connector is made where one is to write the topics."""
         source = self._source
+        if self._followed:
+            self._followed.begin(self._asked())
         reader = (
             self._spark.readStream.format("kafka")
             .options(**{f"kafka.{name}": value for name, value in self._properties.items()})

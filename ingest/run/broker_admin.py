@@ -22,10 +22,8 @@ class BrokerAdmin:
     def __init__(self, spark: SparkSession, properties: Mapping[str, str]) -> None:
         jvm: Any = spark._jvm
         self._jvm, self._kafka = jvm, jvm.org.apache.kafka
-        settings = jvm.java.util.Properties()
-        for name, value in properties.items():
-            settings.setProperty(name, value)
-        self._admin = self._kafka.clients.admin.Admin.create(settings)
+        self._told = properties
+        self._admin = self._kafka.clients.admin.Admin.create(self._properties())
 
     def topic_ids(self, topics: Iterable[str]) -> Mapping[str, str]:
         """What tells a topic from one of the same name that was made before or after it."""
@@ -73,9 +71,40 @@ class BrokerAdmin:
         marks = {self._partition(*place): noted(offset) for place, offset in _each(offsets)}
         self._admin.alterConsumerGroupOffsets(group, marks).all().get()
 
+    def make_topics(self, topics: Iterable[str]) -> None:
+        """Make those topics that are not there, of one partition each."""
+        optional = self._jvm.java.util.Optional.empty()
+        there = set(self._admin.listTopics().names().get())
+        new = [
+            self._kafka.clients.admin.NewTopic(topic, self._jvm.java.util.Optional.of(1), optional)
+            for topic in topics
+            if topic not in there
+        ]
+        if new:
+            self._admin.createTopics(new).all().get()
+
+    def send(self, messages: Iterable[tuple[str, str | None, str]]) -> None:
+        """Write messages, each (topic, key, value), and wait until the broker has them."""
+        settings = self._properties()
+        for which in ("key", "value"):
+            text = "org.apache.kafka.common.serialization.StringSerializer"
+            settings.setProperty(f"{which}.serializer", text)
+        producer = self._kafka.clients.producer.KafkaProducer(settings)
+        try:
+            for message in messages:
+                producer.send(self._kafka.clients.producer.ProducerRecord(*message)).get()
+        finally:
+            producer.close()
+
     def close(self) -> None:
         """Disconnect."""
         self._admin.close()
+
+    def _properties(self) -> Any:
+        settings = self._jvm.java.util.Properties()
+        for name, value in self._told.items():
+            settings.setProperty(name, value)
+        return settings
 
     def _partition(self, topic: str, number: str | int) -> Any:
         return self._kafka.common.TopicPartition(topic, int(number))

@@ -18,6 +18,7 @@ from ingest.files.listing import listed, released_files
 from ingest.files.queue import LANDED, NEW, FileQueue
 from ingest.lake import Lake
 from ingest.run.checkpoint import fresh_identity
+from ingest.run.databases import renewed
 from ingest.run.failures import explained
 from ingest.run.recovery_of_topics import recover_topics
 from ingest.run.runner import owned, utc_now
@@ -33,6 +34,7 @@ def recovered(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
     """Recover each stream. Returns what went wrong, a stream each."""
     errors: list[HeadwaterError] = []
     with owned(lake, streams) as (spark, _):
+        errors += renewed(spark, lake, streams)
         for stream in streams:
             try:
                 recover_stream(spark, lake, stream)

@@ -75,6 +75,22 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
     log.info("%s: it goes on from %s", stream.name, starts)
 
 
+def lacks_messages(spark: SparkSession, lake: Lake, stream: Stream, admin: BrokerAdmin) -> bool:
+    """Whether messages of a stream were removed before they landed, or a topic was made again."""
+    if not isinstance(stream.source, KafkaSource) or not lake.is_table(lake.bronze(stream.table)):
+        return False
+    earliest = admin.earliest(stream.source)
+    ids, known = admin.topic_ids(earliest), known_topics(lake.topics(stream.table))
+    if any(known[topic].id != ids[topic] for topic in ids.keys() & known.keys()):
+        return True
+    landed = _last_offsets(_rows(spark, lake, stream), ())
+    return any(
+        first > landed.get(topic, {}).get(number, -1) + 1
+        for topic, partitions in earliest.items()
+        for number, first in partitions.items()
+    )
+
+
 def _rows(spark: SparkSession, lake: Lake, stream: Stream) -> DataFrame:
     """Number and place of all rows of bronze and quarantine."""
     tables = [lake.bronze(one) for one in (stream.table, stream.quarantine_table)]

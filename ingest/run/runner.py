@@ -17,6 +17,7 @@ from ingest.declarations.stream import FileSource, Stream
 from ingest.errors import BrokerUnreachable, HeadwaterError, RegistryUnreachable
 from ingest.files.listing import check_folder
 from ingest.lake import Lake
+from ingest.run.databases import caught_up
 from ingest.run.failures import explained
 from ingest.run.lock import StreamLock
 from ingest.run.progress import ProgressLog
@@ -44,7 +45,9 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
     """Land everything that is new, then stop. Returns what went wrong, a stream each."""
     with owned(lake, streams) as (spark, stopping):
         progress = ProgressLog(spark, lake)
-        queries, errors = _started(spark, lake, streams, progress, Trigger.AVAILABLE_NOW)
+        ready, behind = caught_up(spark, lake, streams, stopping)
+        queries, errors = _started(spark, lake, ready, progress, Trigger.AVAILABLE_NOW)
+        errors += behind
         for query in queries:
             while query.is_active and not stopping.wait(0.1):
                 pass

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from ingest import settings
-from ingest.errors import InputError, RegistryUnknown, ServersUnknown
+from ingest.errors import ServersUnknown
 from ingest.lake import Lake
 
 
@@ -16,54 +19,99 @@ def stack_file(lake: Lake) -> Path:
     return Path(lake.root, "_stack", "stack.json")
 
 
+@dataclass(frozen=True, slots=True)
+class RestApi:
+    """Address of a REST API, and the value of the header that lets us in, where it needs one."""
+
+    url: str
+    authorization: str | None = field(default=None, repr=False)
+
+
 def kafka_properties(lake: Lake) -> Mapping[str, str]:
     """Properties of a Kafka client, by Kafka's names. Raises ServersUnknown."""
     declared = settings.kafka_properties()
-    if declared:
-        return _read(declared, "HEADWATER_KAFKA_PROPERTIES", "bootstrap.servers", ServersUnknown)
-    port = _port(lake, "kafka")
-    if port is None:
-        raise ServersUnknown(
-            "no Kafka is known: name a file of client properties in HEADWATER_KAFKA_PROPERTIES, "
-            "or start one of your own with `ingest stack up`"
-        )
-    return {"bootstrap.servers": f"127.0.0.1:{port}"}
+    if not declared:
+        what = "no Kafka is known: name a file of client properties in HEADWATER_KAFKA_PROPERTIES"
+        return {"bootstrap.servers": f"127.0.0.1:{_port(lake, 'kafka', what)}"}
+    found = _read(Path(declared), "HEADWATER_KAFKA_PROPERTIES")
+    if "bootstrap.servers" not in found:
+        raise ServersUnknown(f"HEADWATER_KAFKA_PROPERTIES: {declared} has no bootstrap.servers")
+    return found
 
 
 def schema_registry_properties(lake: Lake) -> Mapping[str, str]:
-    """Properties of a schema registry's client, by Confluent's names. Raises RegistryUnknown."""
+    """Properties of a schema registry's client, by Confluent's names. Raises ServersUnknown."""
     declared, name = settings.schema_registry_properties(), "HEADWATER_SCHEMA_REGISTRY_PROPERTIES"
-    if declared:
-        return _read(declared, name, "url", RegistryUnknown)
-    port = _port(lake, "registry")
-    if port is None:
-        raise RegistryUnknown(
-            f"no schema registry is known: name a file of its properties in {name}, "
-            "or start one of your own with `ingest stack up`"
-        )
-    return {"url": f"http://127.0.0.1:{port}/apis/ccompat/v7"}
+    if not declared:
+        what = f"no schema registry is known: name a file of its properties in {name}"
+        return {"url": f"http://127.0.0.1:{_port(lake, 'registry', what)}/apis/ccompat/v7"}
+    found = _read(Path(declared), name)
+    if "url" not in found:
+        raise ServersUnknown(f"{name}: {declared} has no url")
+    return found
 
 
-def _port(lake: Lake, part: str) -> int | None:
+def connect_api(lake: Lake) -> RestApi:
+    """The REST API of Kafka Connect. Raises ServersUnknown."""
+    declared = settings.connect_url()
+    if not declared:
+        what = "no Kafka Connect is known: name its REST API in HEADWATER_CONNECT_URL"
+        return RestApi(f"http://127.0.0.1:{_port(lake, 'connect', what)}")
+    parts = urlsplit(declared)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        # Not repeated here: it may hold a password.
+        raise ServersUnknown("HEADWATER_CONNECT_URL is no URL such as https://connect:8083")
+    user, _, place = parts.netloc.rpartition("@")
+    url = urlunsplit((parts.scheme, place, parts.path.rstrip("/"), "", ""))
+    if not user:
+        return RestApi(url)
+    return RestApi(url, f"Basic {b64encode(unquote(user).encode()).decode()}")
+
+
+def database_properties(lake: Lake, name: str) -> Mapping[str, str]:
+    """Properties of a connector to one database, by Debezium's names. Raises ServersUnknown."""
+    declared = settings.databases()
+    if not declared:
+        what = "no PostgreSQL is known: name a file of databases in HEADWATER_DATABASES"
+        return {
+            "database.hostname": "127.0.0.1",
+            "database.port": str(_port(lake, "postgres", what)),
+            "database.user": "postgres",
+            "database.dbname": "shop",
+        }
+    told, beginning = _read(Path(declared), "HEADWATER_DATABASES"), f"{name}."
+    found = {
+        key.removeprefix(beginning): value
+        for key, value in told.items()
+        if key.startswith(beginning)
+    }
+    missing = [key for key in _OF_A_DATABASE if key not in found]
+    if missing:
+        raise ServersUnknown(f"HEADWATER_DATABASES: {declared} has no {beginning}{missing[0]}")
+    return {"database.port": "5432", **found}
+
+
+_OF_A_DATABASE = ("database.hostname", "database.user", "database.dbname")
+
+
+def _port(lake: Lake, part: str, otherwise: str) -> int:
     try:
-        known = json.loads(stack_file(lake).read_text("utf-8"))
-        port: int = known[part]["ports"]["clients"]
+        ports = json.loads(stack_file(lake).read_text("utf-8"))[part]["ports"]
     except (FileNotFoundError, KeyError):
-        return None
+        raise ServersUnknown(
+            f"{otherwise}, or start one of your own with `ingest stack up`"
+        ) from None
+    port: int = ports["clients"]
     return port
 
 
-def _read(declared: str, setting: str, needed: str, refusal: type[InputError]) -> Mapping[str, str]:
-    path = Path(declared)
+def _read(path: Path, variable: str) -> Mapping[str, str]:
     try:
         lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
     except OSError as error:
-        raise refusal(f"{setting}: {path}: {error.strerror}") from error
+        raise ServersUnknown(f"{variable}: {path}: {error.strerror}") from error
     told = [line for line in lines if line and not line.startswith(("#", "!"))]
     pairs = [line.partition("=") for line in told]
     if wrong := [line for line, sign, _ in pairs if not sign]:
-        raise refusal(f"{setting}: {path}: {wrong[0]!r} is no key=value")
-    found = {key.strip(): value.strip() for key, _, value in pairs}
-    if needed not in found:
-        raise refusal(f"{setting}: {path} has no {needed}")
-    return found
+        raise ServersUnknown(f"{variable}: {path}: {wrong[0]!r} is no key=value")
+    return {key.strip(): value.strip() for key, _, value in pairs}

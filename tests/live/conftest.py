@@ -29,7 +29,7 @@ def topics(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
             root,
             address=stack.address("kafka"),
             database=address(int(stack.address("postgres").partition(":")[2])),
-            connect=stack.address("connect"),
+            stack=stack,
         )
     finally:
         stack.down(lambda _: None)

@@ -1,7 +1,9 @@
-"""Changes of a real PostgreSQL, through Debezium and Kafka, to the rows that it has itself."""
+"""Changes of a real PostgreSQL, from declared tables to the rows that it has itself."""
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -9,82 +11,52 @@ from typing import Any
 import psycopg
 import pytest
 
+from ingest.databases.connect import Connect
+from ingest.errors import GapFound
+from ingest.stack.addresses import connect_api
 from tests.live.topics import Topics
 
-CONNECTOR = {
-    "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
-    "database.hostname": "127.0.0.1",
-    "database.user": "postgres",
-    "database.dbname": "shop",
-    "plugin.name": "pgoutput",
-    "publication.autocreate.mode": "filtered",
-    "topic.prefix": "bank",
-    "table.include.list": "public.accounts",
-    "skipped.operations": "none",
-    "provide.transaction.metadata": "true",
-    "heartbeat.interval.ms": "500",
-}
 LONG = "md5(i::text) || repeat(md5((i + 1)::text), 200)"
 
 
 @pytest.fixture(scope="module")
 def database(topics: Topics) -> Iterator[psycopg.Connection[Any]]:
-    """The shop's database, whose accounts a connector follows."""
+    """The shop's database, with accounts that have not been declared yet."""
     with psycopg.connect(topics.database, autocommit=True) as database:
         database.execute(
             "create table accounts (id int primary key, owner text, balance numeric(12,2), "
-            "note text, seen_at timestamptz)"
+            "note text, seen_at timestamptz, branch text default 'none')"
         )
         database.execute("alter table accounts alter column note set storage external")
         database.execute(
             f"insert into accounts select i, 'owner ' || i, i * 1.01, {LONG}, now() "
             "from generate_series(1, 200) i"
         )
-        port = database.info.port
-        asked = {"name": "bank", "config": CONNECTOR | {"database.port": port}}
-        topics.post("/connectors", asked)
+        database.execute("create table cards (id text primary key, account int)")
+        database.execute("insert into cards select 'card ' || i, i from generate_series(1, 50) i")
+        topics.follow("accounts")
         yield database
 
 
-def settled(topics: Topics, database: psycopg.Connection[Any]) -> None:
-    """Land changes until one that was made last has come. A snapshot may have overtaken a first."""
-    until = time.monotonic() + 120
-    while time.monotonic() < until:
-        mark = 1_000_000 + int(time.monotonic())
-        database.execute("insert into accounts (id, owner) values (%s, 'mark')", [mark])
-        database.execute("delete from accounts where id = %s", [mark])
-        time.sleep(1.5)
-        topics.land("accounts")
-        if not topics.table("accounts").where(f"id = {mark} and op = 'd'").isEmpty():
-            return
-    raise AssertionError("the mark has not come")
-
-
-def assert_the_same(topics: Topics, database: psycopg.Connection[Any]) -> None:
+def assert_the_same(topics: Topics, database: psycopg.Connection[Any], *more: str) -> None:
+    """Land what was committed; the living rows are those of the database."""
+    topics.catch_up("accounts")
+    columns = ", ".join(("id", "owner", "balance", "md5(note)", *more))
     there = database.execute(
-        "select id, owner, balance, md5(note), "
-        "to_char(seen_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US') from accounts"
+        f"select {columns}, to_char(seen_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US') "
+        "from accounts"
     )
     found = topics.rows(
         "accounts__current",
-        *("id", "owner", "balance", "md5(cast(note as binary))"),
+        *("id", "owner", "balance", "md5(cast(note as binary))", *more),
         "date_format(seen_at, 'yyyy-MM-dd HH:mm:ss.SSSSSS')",
     )
     assert {tuple(row) for row in found} == set(there.fetchall())
 
 
-def test_the_living_rows_are_those_of_the_database(
+def test_a_declared_table_is_its_snapshot_and_then_its_changes(
     topics: Topics, database: psycopg.Connection[Any]
 ) -> None:
-    topics.subscribe(
-        "accounts",
-        {"id": "bigint", "balance": "decimal(12,2)", "seen_at": "timestamp"},
-        topic="bank.public.accounts",
-        envelope="debezium",
-        key=["id"],
-        keep_current=True,
-    )
-    settled(topics, database)
     assert_the_same(topics, database)
     with database.transaction():
         # What is long and does not change is not sent.
@@ -93,15 +65,91 @@ def test_the_living_rows_are_those_of_the_database(
         database.execute("delete from accounts where id % 10 = 3")
         database.execute("insert into accounts values (3, 'came back', -1, null, null)")
     database.execute("update accounts set id = id + 5000, note = owner where id in (10, 20, 30)")
-    settled(topics, database)
+    with database.transaction():
+        database.execute(
+            "insert into accounts select i, 'many', 1 from generate_series(10001, 20000) i"
+        )
     assert_the_same(topics, database)
-    database.execute("alter table accounts add column country text default 'de'")
-    database.execute("update accounts set country = 'fr' where id = 1")
-    settled(topics, database)
-    assert_the_same(topics, database)
-    country = topics.table("accounts__current").where("id = 1").selectExpr("country").collect()
-    assert [row.country for row in country] == ["fr"]
+
+
+def test_rows_are_truncated_and_columns_come_widen_and_go_while_it_runs(
+    topics: Topics, database: psycopg.Connection[Any]
+) -> None:
     database.execute("truncate accounts")
-    database.execute("insert into accounts (id, owner) values (1, 'alone')")
-    settled(topics, database)
+    database.execute(
+        f"insert into accounts select i, 'owner ' || i, i, {LONG} from generate_series(1, 200) i"
+    )
+    database.execute("alter table accounts add column country text")
+    database.execute("update accounts set country = 'fr' where id = 1")
+    database.execute("alter table accounts alter column id type bigint")
+    database.execute("insert into accounts (id, owner) values (2 ^ 40, 'far')")
+    database.execute("alter table accounts drop column branch")
+    database.execute("insert into accounts (id, owner) values (7000, 'without a branch')")
+    assert_the_same(topics, database, "country")
+    rescued = topics.table("accounts").where("_rescued is not null")
+    assert rescued.isEmpty()
+    assert topics.table("accounts__quarantine").isEmpty()
+
+
+def test_a_table_that_is_declared_later_has_its_rows_and_then_its_changes(
+    topics: Topics, database: psycopg.Connection[Any]
+) -> None:
+    topics.follow("accounts", "cards")
+    topics.catch_up("cards")
+    database.execute("update cards set account = 0 where account = 1")
+    database.execute("delete from cards where account = 2")
+    until = time.monotonic() + 60
+    there = set(database.execute("select id, account from cards").fetchall())
+    found: set[tuple[Any, ...]] = set()
+    # Its snapshot is made beside the stream.
+    while found != there and time.monotonic() < until:
+        topics.catch_up("cards")
+        found = {tuple(row) for row in topics.rows("cards__current", "id", "account")}
+    assert found == there
     assert_the_same(topics, database)
+
+
+def test_nothing_is_missing_or_there_twice_after_connect_was_killed(
+    topics: Topics, database: psycopg.Connection[Any]
+) -> None:
+    assert topics.stack
+    database.execute("update accounts set owner = 'before' where id between 100 and 120")
+    (connect,) = (part for part in topics.stack.status() if part.part == "connect")
+    assert connect.pid
+    os.kill(connect.pid, signal.SIGKILL)
+    database.execute("update accounts set owner = 'meanwhile' where id between 110 and 130")
+    database.execute("delete from accounts where id = 131")
+    topics.stack.up(lambda _: None, only=["connect"])
+    assert_the_same(topics, database)
+
+
+def test_a_gap_stops_the_stream_and_a_new_snapshot_repairs_it(
+    topics: Topics, database: psycopg.Connection[Any]
+) -> None:
+    Connect(connect_api(topics.lake)).stop("headwater_test")
+    database.execute("delete from accounts where id in (151, 152)")
+    database.execute("update accounts set owner = 'in the gap' where id = 153")
+    lose_the_slot(database)
+    with pytest.raises(GapFound, match="removed its log before slot headwater_test had read it"):
+        topics.catch_up("accounts")
+    database.execute("select pg_drop_replication_slot('headwater_test')")
+    with pytest.raises(GapFound, match=r"slot headwater_test is gone.* ingest recover --select"):
+        topics.catch_up("accounts")
+    assert topics.recover("accounts") == []
+    database.execute("update accounts set owner = 'after the gap' where id = 154")
+    assert_the_same(topics, database)
+
+
+def lose_the_slot(database: psycopg.Connection[Any]) -> None:
+    """Have PostgreSQL write more than it may keep for a slot."""
+    database.execute("alter system set max_slot_wal_keep_size = '1MB'")
+    database.execute("select pg_reload_conf()")
+    database.execute("create table if not exists load (text text)")
+    for _ in range(3):
+        database.execute("insert into load values ('x')")
+        database.execute("select pg_switch_wal()")
+        database.execute("checkpoint")
+    database.execute("alter system reset max_slot_wal_keep_size")
+    database.execute("select pg_reload_conf()")
+    status = database.execute("select wal_status from pg_replication_slots").fetchone()
+    assert status == ("lost",)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
 from typing import Any
 
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
+from ingest.declarations.databases import with_whole_databases
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
+from ingest.errors import HeadwaterError
+from ingest.run.databases import caught_up, renewed
+from ingest.run.recovery import recover_stream
+from ingest.stack.stack import Stack
 from tests.spark.workshop import Columns, Workshop, node
 
 
@@ -23,9 +28,9 @@ class Topics(Workshop):
     """A workshop whose streams are topics; `address` is the broker's."""
 
     address: str = ""
-    # How to reach PostgreSQL, in words of libpq, and the REST API of Kafka Connect.
+    # How to reach PostgreSQL, in words of libpq, and what starts the parts.
     database: str = ""
-    connect: str = ""
+    stack: Stack | None = None
     # What makes and removes topics; its answers come only as long as it is there.
     admin: AdminClient = field(init=False)
 
@@ -66,15 +71,28 @@ class Topics(Workshop):
             producer.produce(topic, value=value, key=key, **more)
         assert producer.flush(30) == 0
 
-    def post(self, path: str, value: Any) -> None:
-        """Ask Kafka Connect for something."""
-        connection = HTTPConnection(self.connect, timeout=60)
-        connection.request(
-            "POST", path, json.dumps(value), headers={"Content-Type": "application/json"}
-        )
-        answer = connection.getresponse()
-        assert answer.status < 300, answer.read()
-        connection.close()
+    def follow(self, *tables: str) -> None:
+        """Declare tables of the database `test`, these and no others."""
+        declared = {"from": "postgres", "key": ["id"], "keep_current": True}
+        streams = [read_stream(node(f"test.{name}", declared)) for name in tables]
+        whole, problems = with_whole_databases(streams)
+        assert not problems
+        self._streams |= dict(zip(tables, whole, strict=True))
+
+    def catch_up(self, table: str) -> None:
+        """Land all that was committed to a table so far, as `ingest run` does."""
+        never = threading.Event()
+        _, errors = caught_up(self.spark, self.lake, [self._streams[table]], never)
+        if errors:
+            raise errors[0]
+        self.land(table)
+
+    def recover(self, table: str) -> list[HeadwaterError]:
+        """Repair a stream as `ingest recover` does."""
+        stream = self._streams[table]
+        errors = renewed(self.spark, self.lake, [stream])
+        recover_stream(self.spark, self.lake, stream)
+        return errors
 
     def _done(self, asked: Mapping[Any, Future[Any]]) -> None:
         for future in asked.values():

@@ -22,6 +22,7 @@ LAYERS = (
     ("declarations",),
     ("shapes",),
     ("tables",),
+    ("databases",),
     ("changes",),
     ("files",),
     ("events",),

@@ -68,6 +68,16 @@ def test_the_row_stands_beside_what_is_told_of_the_change() -> None:
     }
 
 
+def test_a_row_of_a_snapshot_has_the_place_that_its_connector_tells() -> None:
+    told = {"before": None, "after": {"id": 1}, "snapshot_lsn": "3"}
+    places = {op: read(change(op, **told))["source_lsn"] for op in ("r", "c", "u")}
+    assert places == {"r": "3", "c": "7", "u": "7"}
+    # A row of an incremental snapshot has no place otherwise.
+    row = change("r", **told) | {"source": {"lsn": None, "snapshot": "incremental"}}
+    assert isinstance(read(row)["source_lsn"], Number)
+    assert "snapshot_lsn" not in read(row)["debezium"]
+
+
 def test_an_update_keeps_what_was_before_and_a_delete_is_what_was_before() -> None:
     update = read(change("u", before={"id": 1}, after={"id": 2}))
     assert (update["id"], update["debezium"]["before"]) == ("2", {"id": "1"})

@@ -19,6 +19,7 @@ from ingest.errors import DeclarationInvalid, SelectionEmpty
 
 GOOD: Mapping[str, Any] = {"from": "files", "path": "landing/orders", "format": "json"}
 CSV = {**GOOD, "format": "csv"}
+TABLE = {"from": "postgres", "key": ["id"]}
 KAFKA = {"from": "kafka", "topic": "orders", "format": "json"}
 
 
@@ -140,6 +141,17 @@ WRONG = {
     "csv in messages": ({**KAFKA, "format": "csv"}, "csv has no meaning with from: kafka"),
     "bytes in files": ({**GOOD, "format": "bytes"}, "bytes goes with from: kafka"),
     "a key in bytes": ({**KAFKA, "format": "bytes", "key": ["id"]}, "no meaning with format bytes"),
+    "files without a format": ({"from": "files", "path": "landing"}, "format must be given"),
+    "a table of topics": ({**KAFKA, "table": "orders"}, "table: has no meaning with from: kafka"),
+    "a topic of a table": (
+        {**TABLE, "topic": "orders"},
+        "topic: has no meaning with from: postgres",
+    ),
+    "a table without a key": ({"from": "postgres"}, "meta.ingest.key: must be given with from"),
+    "a key within a column": ({**TABLE, "key": ["a.b"]}, "a.b: a table's key are columns"),
+    "a table of csv": ({**TABLE, "format": "csv"}, "format: is json with from: postgres"),
+    "a table of events": ({**TABLE, "envelope": "cloudevents"}, "envelope: is debezium with from"),
+    "no name of a table": ({**TABLE, "table": "a.b.c"}, "'a.b.c' is not a table such as"),
     "messages that wait in quarantine": (
         {**KAFKA, "envelope": "cloudevents", "on_incompatible_change": "quarantine"},
         "quarantine goes with from: files",

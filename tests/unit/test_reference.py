@@ -90,7 +90,7 @@ def test_examples_of_declarations_are_valid(text: str) -> None:
         declared = written["sources"][0]["tables"][0]["config"]["meta"]["ingest"]
     else:
         declared = {"from": "files", "path": "a", "format": "json", **written}
-        if declared["from"] == "kafka":
+        if declared["from"] != "files":
             del declared["path"]
     assert [
         each.message for each in Draft202012Validator(json_schema()).iter_errors(declared)

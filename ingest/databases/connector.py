@@ -1,0 +1,107 @@
+"""What a connector of Debezium is told, from the tables that are declared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ingest.declarations.stream import Database
+
+# Where a connector's own words keep the place of a snapshot's rows, see decode/debezium.py.
+SNAPSHOT_LSN = "transforms.snapshot.static.value"
+_TABLES = "table.include.list"
+_JSON = "org.apache.kafka.connect.json.JsonConverter"
+# What a task says that finds its place in the log gone, or somebody else's slot.
+_GAP = re.compile(
+    r"no longer available on the server|can no longer get changes from replication slot"
+    r"|slot .{0,200}(?:recreated|ahead of)|requested WAL segment .{0,80} has already been removed",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def connector_name(database: Database) -> str:
+    """The name of a database's connector, its slot and its publication."""
+    return f"headwater_{database.name}"
+
+
+def signal_topic(database: Database) -> str:
+    """The topic by which a connector is asked for snapshots."""
+    return f"{database.name}.headwater.signals"
+
+
+def followed_tables(config: Mapping[str, str]) -> frozenset[str]:
+    """The tables that a connector of ours was told to follow."""
+    return frozenset(one.replace("\\.", ".") for one in config.get(_TABLES, "").split(",") if one)
+
+
+def connector_config(
+    database: Database,
+    properties: Mapping[str, str],
+    kafka: Mapping[str, str],
+    snapshot_lsn: int | str,
+) -> Mapping[str, str]:
+    """The words for the connector of a database.
+
+    `properties` are the user's, and come last; `kafka` are those of our own clients. Rows of a
+    snapshot have the place `snapshot_lsn`.
+    """
+    name = connector_name(database)
+    return {
+        "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+        "tasks.max": "1",
+        "plugin.name": "pgoutput",
+        "slot.name": name,
+        "publication.name": name,
+        "publication.autocreate.mode": "filtered",
+        "topic.prefix": database.name,
+        _TABLES: ",".join(table.name.replace(".", "\\.") for table in database.tables),
+        "message.key.columns": ";".join(
+            f"{table.name.replace('.', '[.]')}:{','.join(table.key)}" for table in database.tables
+        ),
+        "snapshot.mode": "initial",
+        # A slot that somebody has made anew is not taken for the old one.
+        "offset.mismatch.strategy": "trust_offset",
+        "provide.transaction.metadata": "true",
+        "skipped.operations": "none",
+        "tombstones.on.delete": "false",
+        "heartbeat.interval.ms": "5000",
+        "topic.creation.default.partitions": "1",
+        "topic.creation.default.replication.factor": "-1",
+        "key.converter": _JSON,
+        "value.converter": _JSON,
+        "key.converter.schemas.enable": "true",
+        "value.converter.schemas.enable": "true",
+        "value.converter.replace.null.with.default": "false",
+        **_snapshots(database, kafka, snapshot_lsn),
+        **properties,
+    }
+
+
+def _snapshots(
+    database: Database, kafka: Mapping[str, str], snapshot_lsn: int | str
+) -> Mapping[str, str]:
+    """Snapshots of tables that come later: asked for by topic, so that nothing is written there."""
+    security = {
+        f"signal.consumer.{key}": value
+        for key, value in kafka.items()
+        if key != "bootstrap.servers"
+    }
+    return {
+        "read.only": "true",
+        "signal.enabled.channels": "kafka",
+        "signal.kafka.topic": signal_topic(database),
+        "signal.kafka.groupId": connector_name(database),
+        "signal.kafka.bootstrap.servers": kafka["bootstrap.servers"],
+        "signal.consumer.auto.offset.reset": "earliest",
+        "signal.poll.interval.ms": "1000",
+        **security,
+        "transforms": "snapshot",
+        "transforms.snapshot.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+        "transforms.snapshot.static.field": "snapshot_lsn",
+        SNAPSHOT_LSN: str(snapshot_lsn),
+    }
+
+
+def is_gap(trace: str) -> bool:
+    """Whether a failed task says that changes are gone."""
+    return bool(_GAP.search(trace))

@@ -1,0 +1,304 @@
+"""A database that a connector follows, as its declared tables ask for."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from ingest.databases.connect import Connect, ConnectorState
+from ingest.databases.connector import (
+    SNAPSHOT_LSN,
+    connector_config,
+    connector_name,
+    followed_tables,
+    is_gap,
+    signal_topic,
+)
+from ingest.databases.postgres import PostgresLog
+from ingest.declarations.stream import Database, DatabaseTable, KafkaSource, Stream
+from ingest.errors import ConnectorFailed, DatabaseUnreachable, GapFound, ServersUnknown
+from ingest.lake import Lake
+from ingest.stack.addresses import connect_api, database_properties, kafka_properties
+from ingest.tables import table_log
+
+log = logging.getLogger(__name__)
+
+# Seconds between two looks at how it is, two tries to start what has failed, two marks in the log,
+# and two lines of one who waits; and in which a connector makes its slot.
+_LOOK_EVERY, _RESTART_EVERY, _MARK_EVERY, _TELL_EVERY = 10.0, 60.0, 60.0, 30.0
+_TO_BEGIN = 120.0
+
+
+class Broker(Protocol):
+    """What is asked of a Kafka broker."""
+
+    def make_topics(self, topics: Iterable[str]) -> None:
+        """Make those topics that are not there, of one partition each."""
+        ...
+
+    def send(self, messages: Iterable[tuple[str, str | None, str]]) -> None:
+        """Write messages, each (topic, key, value)."""
+        ...
+
+
+class FollowedDatabase:
+    """Makes the connector of a database, looks after it, and begins anew after a gap.
+
+    Raises ConnectorFailed, DatabaseUnreachable, ServersUnknown.
+    """
+
+    def __init__(self, lake: Lake, database: Database) -> None:
+        self._lake, self._database = lake, database
+        self._properties = database_properties(lake, database.name)
+        self._kafka = kafka_properties(lake)
+        self._connect = Connect(connect_api(lake))
+        self._log = PostgresLog(database.name, self._properties)
+        self._name = connector_name(database)
+        self._slot = self._properties.get("slot.name", connector_name(database))
+        self._is_followed, self._said = False, ""
+        # When something was done last, by time.monotonic().
+        self._looked, self._restarted, self._moved = 0.0, 0.0, 0.0
+
+    def begin(self, broker: Broker) -> None:
+        """Have the topics, and the connector as soon as that can be. Raises GapFound."""
+        self._make_topics(broker)
+        try:
+            self.follow(broker)
+        except (ConnectorFailed, DatabaseUnreachable) as error:
+            self._say(str(error))
+
+    def follow(self, broker: Broker) -> None:
+        """See that the connector follows all declared tables. Raises GapFound.
+
+        A table that comes later has its rows sent by a snapshot beside the stream.
+        """
+        self._make_topics(broker)
+        there = self._connect.config(self._name)
+        self._refuse_gap(there)
+        new = self._new_tables(there or {})
+        self._log.refuse_tables(table.name for table in new)
+        if there is None:
+            self._connect.put(self._name, self._config(self._first_place()))
+            self._is_followed = True
+            return
+        wanted = self._config(there.get(SNAPSHOT_LSN, "0"))
+        if new:
+            # Stopped meanwhile: should this end half-way, the next one finds it so and goes on,
+            # and the connector has the wish before it has the table, and never without.
+            self._connect.stop(self._name)
+            self._ask_for_snapshot(broker, new)
+        if wanted != there:
+            self._connect.put(self._name, wanted)
+        self._set_going()
+        self._is_followed = True
+
+    def look(self, broker: Broker) -> None:
+        """See how the connector is, once in a while, and say it. Raises GapFound."""
+        if time.monotonic() - self._looked < _LOOK_EVERY:
+            return
+        self._looked = time.monotonic()
+        try:
+            if not self._is_followed:
+                self.follow(broker)
+            self._refuse_gap(self._connect.config(self._name))
+            state = self._state()
+            said = "" if state.is_running else f"connector {self._name}: {state}"
+            if state.has_failed:
+                self._restart()
+            self._move_on()
+        except (ConnectorFailed, DatabaseUnreachable) as error:
+            # What is in the topics lands all the same.
+            said = str(error)
+        self._say(said)
+
+    def catch_up(self, stopping: threading.Event) -> None:
+        """Wait until the topics hold all that was committed so far, a first snapshot too.
+
+        Connect notes what the broker has once in its `offset.flush.interval.ms`. Raises GapFound.
+        """
+        self._await_slot(stopping)
+        mark, told = self._log.mark(), time.monotonic()
+        while not stopping.wait(0.2):
+            slot = self._log.slot(self._slot)
+            if slot and slot.read_up_to >= mark:
+                return
+            if slot is None or slot.is_lost:
+                self._refuse_gap(self._connect.config(self._name))
+            self._refuse_failure()
+            if time.monotonic() - told > _TELL_EVERY:
+                told = time.monotonic()
+                log.info("%s: waiting for the connector %s", self._database.name, self._name)
+
+    def has_gap(self) -> bool:
+        """Whether changes are gone."""
+        return self._gap(self._connect.config(self._name)) is not None
+
+    def renew(self, broker: Broker) -> None:
+        """Begin anew with a snapshot of all tables, in front of which the old rows are removed.
+
+        Should it end half-way, there is still a gap, and it is done again.
+        """
+        self._make_topics(broker)
+        if self._connect.config(self._name) is not None:
+            self._connect.stop(self._name)
+        place = self._log.position()
+        self._log.drop_slot(self._slot)
+        # Every change from now on is behind it; places are multiples of 8.
+        broker.send(
+            (self._database.topic(table), None, _truncated(self._database, table, place - 1))
+            for table in self._database.tables
+        )
+        if self._connect.config(self._name) is not None:
+            self._connect.forget_offsets(self._name)
+        self._connect.put(self._name, self._config(place))
+        self._connect.resume(self._name)
+        self._await_slot(threading.Event())
+        log.info("%s: the connector %s makes a new snapshot", self._database.name, self._name)
+
+    def _make_topics(self, broker: Broker) -> None:
+        topics = map(self._database.topic, self._database.tables)
+        broker.make_topics([*topics, signal_topic(self._database)])
+
+    def _config(self, place: int | str) -> Mapping[str, str]:
+        return connector_config(self._database, self._properties, self._kafka, place)
+
+    def _first_place(self) -> int:
+        """A place of the log before all that a new connector will send."""
+        slot = self._log.slot(self._slot)
+        if slot and slot.needs_from is not None:
+            return slot.needs_from - 1
+        return self._log.position()
+
+    def _new_tables(self, there: Mapping[str, str]) -> list[DatabaseTable]:
+        followed = followed_tables(there)
+        return [table for table in self._database.tables if table.name not in followed]
+
+    def _ask_for_snapshot(self, broker: Broker, tables: Iterable[DatabaseTable]) -> None:
+        names = [table.name for table in tables]
+        log.info("%s: snapshot of %s", self._database.name, ", ".join(names))
+        asked = {
+            "id": str(uuid.uuid4()),
+            "type": "execute-snapshot",
+            "data": {"type": "incremental", "data-collections": names},
+        }
+        broker.send([(signal_topic(self._database), self._database.name, json.dumps(asked))])
+
+    def _set_going(self) -> None:
+        state = self._state()
+        if state.connector == "STOPPED":
+            self._connect.resume(self._name)
+        elif state.has_failed:
+            self._restart()
+
+    def _restart(self) -> None:
+        if time.monotonic() - self._restarted > _RESTART_EVERY or not self._restarted:
+            self._restarted = time.monotonic()
+            self._connect.restart_failed(self._name)
+
+    def _move_on(self) -> None:
+        """Where declared tables are quiet and others are not, the log is kept for nothing."""
+        if time.monotonic() - self._moved > _MARK_EVERY:
+            self._moved = time.monotonic()
+            self._log.mark()
+
+    def _say(self, said: str) -> None:
+        if said != self._said:
+            log.warning("%s", said or f"connector {self._name} runs")
+        self._said = said
+
+    def _state(self) -> ConnectorState:
+        state = self._connect.state(self._name)
+        if state is None:
+            raise ConnectorFailed(f"there is no connector {self._name}")
+        return state
+
+    def _await_slot(self, stopping: threading.Event) -> None:
+        until = time.monotonic() + _TO_BEGIN
+        # It is there at once, and has a place to read from when open transactions have ended.
+        while not ((slot := self._log.slot(self._slot)) and slot.read_up_to):
+            if stopping.wait(0.2):
+                return
+            self._refuse_failure()
+            if time.monotonic() > until:
+                raise ConnectorFailed(
+                    f"connector {self._name} has made no slot in {_TO_BEGIN:.0f} s, which waits "
+                    f"for open transactions to end: {self._state()}"
+                )
+
+    def _refuse_failure(self) -> None:
+        state = self._connect.state(self._name)
+        if state and state.has_failed:
+            self._refuse_gap(self._connect.config(self._name))
+            raise ConnectorFailed(
+                f"connector {self._name}: {state}. Mend that, then run again, which restarts it"
+            )
+        if state and state.connector == "PAUSED":
+            raise ConnectorFailed(f"connector {self._name} was paused: resume it in Kafka Connect")
+
+    def _refuse_gap(self, there: Mapping[str, str] | None) -> None:
+        gap = self._gap(there)
+        if gap:
+            raise GapFound(
+                f"database {self._database.name}: {gap}, so changes are missing. For a new "
+                f"snapshot of its tables: ingest recover --select source:{self._database.name}"
+            )
+
+    def _gap(self, there: Mapping[str, str] | None) -> str | None:
+        """Why changes are missing; None where none are."""
+        slot = self._log.slot(self._slot)
+        if slot and slot.is_lost:
+            return f"PostgreSQL has removed its log before slot {self._slot} had read it"
+        if slot is None and self._has_begun(there):
+            return f"slot {self._slot} is gone"
+        if there is None:
+            return None
+        missed = [one.name for one in self._new_tables(there) if self._has_landed(one)]
+        if missed:
+            return f"{', '.join(missed)} was declared before, and then was not"
+        state = self._connect.state(self._name)
+        if state and state.has_failed and is_gap(state.trace):
+            return f"connector {self._name} does not find its place in slot {self._slot}"
+        return None
+
+    def _has_begun(self, there: Mapping[str, str] | None) -> bool:
+        if there is not None and self._connect.has_offsets(self._name):
+            return True
+        return any(map(self._has_landed, self._database.tables))
+
+    def _has_landed(self, table: DatabaseTable) -> bool:
+        path = self._lake.bronze(table.bronze)
+        return self._lake.is_table(path) and table_log.newest_batch(path) >= 0
+
+
+def connector_states(lake: Lake, streams: Sequence[Stream]) -> Mapping[str, str]:
+    """How the connectors of streams are, by the streams' names, as Kafka Connect tells it."""
+    told: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for one in streams:
+        database = one.source.database if isinstance(one.source, KafkaSource) else None
+        if database is None:
+            continue
+        if database.name not in told:
+            told[database.name] = _told_state(lake, connector_name(database))
+        found[one.name] = told[database.name]
+    return found
+
+
+def _told_state(lake: Lake, name: str) -> str:
+    try:
+        return str(Connect(connect_api(lake)).state(name) or "there is none")
+    except (ConnectorFailed, ServersUnknown) as error:
+        return f"not known: {error}"
+
+
+def _truncated(database: Database, table: DatabaseTable, place: int) -> str:
+    """Debezium's message of a table that was truncated at a place of the log."""
+    schema, _, name = table.name.partition(".")
+    now = time.time_ns() // 1_000_000
+    source = {"name": database.name, "schema": schema, "table": name, "lsn": place, "ts_ms": now}
+    return json.dumps({"op": "t", "source": source, "ts_ms": now})

@@ -1,0 +1,151 @@
+"""What PostgreSQL says of its log, and of the slot that keeps it for a connector."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ingest.errors import DatabaseUnreachable, SourceUnreadable
+
+if TYPE_CHECKING:
+    import psycopg
+
+# Seconds for a connection, and in which whoever reads a slot leaves it.
+_TO_CONNECT, _TO_LEAVE = 10, 30.0
+# Names of libpq, for those of Debezium.
+_LIBPQ = {
+    "database.hostname": "host",
+    "database.port": "port",
+    "database.user": "user",
+    "database.password": "password",
+    "database.dbname": "dbname",
+    "database.sslmode": "sslmode",
+    "database.sslrootcert": "sslrootcert",
+    "database.sslcert": "sslcert",
+    "database.sslkey": "sslkey",
+}
+
+
+_IDENTITY = """
+    select relreplident in ('f', 'i') or (relreplident = 'd' and exists (
+        select from pg_index where indrelid = pg_class.oid and indisprimary))
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where nspname = %s and relname = %s and relkind in ('r', 'p')
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """A replication slot: the oldest place of the log that it keeps, and up to where it was read.
+
+    Of one that is lost, PostgreSQL has removed the log that was not read yet.
+    """
+
+    needs_from: int | None
+    read_up_to: int
+    is_lost: bool
+
+
+class PostgresLog:
+    """Asks one database. Raises DatabaseUnreachable."""
+
+    def __init__(self, name: str, properties: Mapping[str, str]) -> None:
+        self._name = name
+        # What Connect looks up by itself, ${file:...}, we cannot: libpq has places of its own.
+        self._words = {
+            word: properties[key]
+            for key, word in _LIBPQ.items()
+            if key in properties and not properties[key].startswith("${")
+        }
+
+    def position(self) -> int:
+        """The place that is written next."""
+        with self._connected() as database:
+            return int(_one(database, "select pg_current_wal_lsn() - '0/0'::pg_lsn")[0])
+
+    def slot(self, name: str) -> Slot | None:
+        """A slot; None where there is none."""
+        with self._connected() as database:
+            found = _one(
+                database,
+                "select restart_lsn - '0/0'::pg_lsn, confirmed_flush_lsn - '0/0'::pg_lsn, "
+                "wal_status from pg_replication_slots where slot_name = %s",
+                name,
+            )
+        if found is None:
+            return None
+        needs_from, read_up_to, status = found
+        return Slot(
+            needs_from=None if needs_from is None else int(needs_from),
+            read_up_to=int(read_up_to or 0),
+            is_lost=status == "lost",
+        )
+
+    def drop_slot(self, name: str) -> None:
+        """Drop a slot, where there is one."""
+        from psycopg import errors
+
+        until = time.monotonic() + _TO_LEAVE
+        with self._connected() as database:
+            while True:
+                try:
+                    database.execute(
+                        "select pg_drop_replication_slot(slot_name) from pg_replication_slots "
+                        "where slot_name = %s",
+                        [name],
+                    )
+                    return
+                except errors.ObjectInUse:
+                    if time.monotonic() > until:
+                        raise
+                    time.sleep(0.5)
+
+    def mark(self) -> int:
+        """Write a message to the log, and so a place that readers of the log come to; the place."""
+        with self._connected() as database:
+            mark = "select pg_logical_emit_message(true, 'headwater', 'mark') - '0/0'::pg_lsn"
+            return int(_one(database, mark)[0])
+
+    def refuse_tables(self, tables: Iterable[str]) -> None:
+        """Raises SourceUnreadable where a table is not there, or must not be followed.
+
+        PostgreSQL refuses updates of a table that is published and has nothing that tells its
+        rows apart: the application's, not ours.
+        """
+        with self._connected() as database:
+            for table in tables:
+                schema, _, name = table.partition(".")
+                found = _one(database, _IDENTITY, schema, name)
+                where = f"database {self._name}: table {table}"
+                if found is None:
+                    raise SourceUnreadable(f"{where} is not there, or we may not see it")
+                if not found[0]:
+                    raise SourceUnreadable(
+                        f"{where} has no primary key, and could not be updated once it is "
+                        f"followed: give it one, or `alter table {table} replica identity full`"
+                    )
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[psycopg.Connection[Any]]:
+        import psycopg
+        from psycopg.conninfo import make_conninfo
+
+        where = make_conninfo(
+            **self._words, connect_timeout=_TO_CONNECT, application_name="headwater"
+        )
+        try:
+            with psycopg.connect(where, autocommit=True) as database:
+                yield database
+        except psycopg.Error as error:
+            said = " ".join(str(error).split())
+            raise DatabaseUnreachable(
+                f"database {self._name} at {self._words.get('host')} does not answer or refuses "
+                f"us: {said}"
+            ) from error
+
+
+def _one(database: psycopg.Connection[Any], query: str, *values: str) -> Any:
+    return database.execute(query.encode(), values).fetchone()

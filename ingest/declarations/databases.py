@@ -1,0 +1,45 @@
+"""Tables of one database, which are declared one by one and followed together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ingest.declarations.stream import Database, DatabaseTable, KafkaSource, Stream
+
+
+def with_whole_databases(
+    streams: Sequence[Stream],
+) -> tuple[list[Stream], list[tuple[str, str]]]:
+    """Streams whose sources know all tables of their database, and each (place, problem)."""
+    owners: dict[str, dict[str, Stream]] = {}
+    problems = []
+    for stream in streams:
+        for database, table in _tables(stream):
+            owner = owners.setdefault(database, {}).setdefault(table.name, stream)
+            if owner is not stream:
+                where = f"{stream.declared_in}: {stream.name}"
+                reason = f"{table.name} already belongs to {owner.name} ({owner.declared_in})"
+                problems.append((where, f"meta.ingest.table: {reason}"))
+    whole = {
+        name: Database(
+            name=name,
+            tables=tuple(one for _, owner in sorted(held.items()) for _, one in _tables(owner)),
+        )
+        for name, held in owners.items()
+    }
+    return [_with_whole(stream, whole) for stream in streams], problems
+
+
+def _tables(stream: Stream) -> list[tuple[str, DatabaseTable]]:
+    if not isinstance(stream.source, KafkaSource) or not stream.source.database:
+        return []
+    database = stream.source.database
+    return [(database.name, table) for table in database.tables]
+
+
+def _with_whole(stream: Stream, whole: dict[str, Database]) -> Stream:
+    source = stream.source
+    if not isinstance(source, KafkaSource) or not source.database:
+        return stream
+    return replace(stream, source=replace(source, database=whole[source.database.name]))
