@@ -3,7 +3,12 @@ RUN := ./scripts/run
 # What runs side by side prints when it is done, where make can hold its words back.
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
-.PHONY: help setup demo live test test-ingest test-build lint docs bench lock clean
+# Spark plans on one core what takes it little to compute: one process would leave the other idle.
+# The longest come first, so that what is left for the end is short.
+TESTS := test-build test-ingest test-suite test-commands test-live
+# Tests that start a process for each of their commands.
+COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
+.PHONY: help setup demo live test $(TESTS) lint docs bench lock clean
 
 help: ## Show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -14,6 +19,7 @@ setup: ## Install everything into this folder, from the lock files
 demo: ## Land a marketplace's day, build silver and gold, show what came out (ARGS="--seed 9")
 	@$(RUN) python -m demo $(ARGS)
 
+<<<<<<< HEAD
 live: ## Start Kafka, PostgreSQL and a registry, let a marketplace work, and watch (ARGS="--seconds 60")
 	@$(RUN) python -m live $(ARGS)
 
@@ -26,9 +32,26 @@ test-ingest:
 	@$(RUN) pytest tests/unit tests/spark
 	@$(RUN) pytest tests/live
 	@$(RUN) pytest tests/build/dbt_suite
+=======
+test: lint ## Lint, then every test, two groups at a time
+	@echo "Groups of tests run two at a time for some minutes; each prints when it is done."
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(GROUPED) $(TESTS)
+>>>>>>> 10abcda7fde4346a9fe42b2cf521208150b096c2
 
 test-build:
-	@$(RUN) pytest tests/build --ignore=tests/build/dbt_suite
+	@$(RUN) pytest tests/build $(addprefix --ignore=,tests/build/dbt_suite $(COMMANDS))
+
+test-ingest:
+	@$(RUN) pytest tests/unit tests/spark
+
+test-suite:
+	@$(RUN) pytest tests/build/dbt_suite
+
+test-commands:
+	@$(RUN) pytest $(COMMANDS)
+
+test-live:
+	@$(RUN) pytest tests/live
 
 lint: ## ruff, mypy and sqlfluff
 	@$(RUN) ruff check .

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from rich.live import Live
 from ingest import settings
 from ingest.errors import HeadwaterError
 from ingest.lake import Lake
+from ingest.run.progress import Totals
 from ingest.stack.addresses import schema_registry_properties
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
@@ -27,10 +28,12 @@ from live.board import STREAMS, Board
 from live.events import Applications
 from live.latency import latencies
 from live.shop import Shop
-from live.truth import compared
+from live.truth import compared, is_confirmed, is_followed, landed, position_of
 
 # Seconds in which all that was produced has landed, once nothing more comes.
 _TO_CATCH_UP = 180.0
+# Seconds in which the streams begin, of the first play: Spark, connector, snapshot.
+_TO_BEGIN = 180.0
 _TO_END = 120.0
 
 
@@ -83,6 +86,9 @@ def _play(
     applications.open()
     board, root = Board(lake), Path(lake.root)
     with _serving(root, console) as server:
+        if not _is_ready(database, board, server, closing):
+            console.print("ingest serve has ended, or does not begin.", style="bold red")
+            return 1
         began = time.time()
         _work(shop, applications, board, (server, closing, chosen.seconds), console)
         made = applications.acknowledged
@@ -137,6 +143,19 @@ def _serving(root: Path, console: Console) -> Iterator[subprocess.Popen[bytes]]:
             server.wait()
 
 
+def _is_ready(
+    database: str, board: Board, server: subprocess.Popen[bytes], closing: threading.Event
+) -> bool:
+    """Wait until all streams run and the database is followed: so changes come as changes."""
+    until = time.monotonic() + _TO_BEGIN
+    while server.poll() is None and not closing.is_set() and time.monotonic() < until:
+        states = {one.state for one in board.totals().values()}
+        if states == {"running"} and is_followed(database):
+            return True
+        time.sleep(0.5)
+    return False
+
+
 def _work(
     shop: Shop,
     applications: Applications,
@@ -171,17 +190,26 @@ def _work(
 def _caught_up(
     root: Path,
     database: str,
-    produced: dict[str, int],
+    produced: Mapping[str, int],
     board: Board,
     server: subprocess.Popen[bytes],
 ) -> None:
     """Wait until all that was made has landed, for a while."""
-    until = time.monotonic() + _TO_CATCH_UP
+    until, position = time.monotonic() + _TO_CATCH_UP, position_of(database)
     while time.monotonic() < until and server.poll() is None:
-        quarantined = {one.stream: one.quarantined for one in board.totals().values()}
-        if all(one.is_same for one in compared(root, database, produced, quarantined)):
+        totals = board.totals()
+        if (
+            is_confirmed(database, position)
+            and all(landed(root, topic)[0] == count for topic, count in produced.items())
+            and all(one.lag == 0 and _is_applied(one) for one in totals.values())
+        ):
             return
         time.sleep(2.0)
+
+
+def _is_applied(totals: Totals) -> bool:
+    """Whether the table of living keys holds all that has landed, where the stream keeps one."""
+    return totals.current_batch_id < 0 or totals.current_batch_id >= totals.newest_batch_id
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from deltalake import DeltaTable
+from deltalake import DeltaTable, QueryBuilder
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,9 @@ def latencies(lake: Path, tables: Sequence[str], since: float) -> list[Latency]:
 
 
 def _seconds(path: Path, since: float) -> list[float]:
-    rows = DeltaTable(str(path)).to_pyarrow_table(columns=["_batch_id", "_timestamp"])
+    asked = "select _batch_id, _timestamp from this where _timestamp is not null"
+    table = DeltaTable(str(path))
+    rows = pa.table(QueryBuilder().register("this", table).execute(asked).read_all())
     committed = _commits(path)
     times = rows["_timestamp"].cast(pa.int64()).to_pylist()
     pairs = zip(rows["_batch_id"].to_pylist(), times, strict=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,19 +9,22 @@ from typing import Any
 
 import psycopg
 import pyarrow as pa
-import pyarrow.compute as pc
-from deltalake import DeltaTable
+from deltalake import DeltaTable, QueryBuilder
 from psycopg import sql
 
+SLOT = "headwater_live"
 _TIME = "to_char({} at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US')"
-# (table, columns of the row, as both sides tell them, the amount that is summed)
+_TIME_THERE = "to_char({}, '%Y-%m-%d %H:%M:%S%.6f')"
+# Of each kept table: its columns as PostgreSQL and as the lake tell them, and what is summed.
 _KEPT = {
     "customers": (
         f"customer_id, name, city, md5(about), {_TIME.format('updated_at')}",
+        f"customer_id, name, city, md5(about), {_TIME_THERE.format('updated_at')}",
         "length(about)",
     ),
     "orders": (
         f"order_id, customer_id, status, amount::text, {_TIME.format('placed_at')}",
+        f"order_id, customer_id, status, cast(amount as varchar), {_TIME_THERE.format('placed_at')}",
         "amount",
     ),
 }
@@ -47,70 +49,63 @@ def compared(
 ) -> Iterator[Compared]:
     """Rows and sums of each kept table, events of each topic, and that nothing was refused."""
     with psycopg.connect(database) as connection:
-        for table, (columns, summed) in _KEPT.items():
+        for table, (columns, there, summed) in _KEPT.items():
             asked = sql.SQL("select {} from {}").format  # of our own words alone
-            name = sql.Identifier(table)
+            name, current = sql.Identifier(table), f"live__{table}__current"
             rows = set(connection.execute(asked(sql.SQL(columns), name)).fetchall())
             total = connection.execute(asked(sql.SQL(f"sum({summed})"), name)).fetchone()
-            there = _current(lake, table)
-            yield Compared(f"{table}: rows", f"{len(rows):,}", f"{len(there):,}")
-            different = len(rows.symmetric_difference(set(there)))
+            found = _asked(lake, current, f"select {there} from this")  # noqa: S608
+            sums = _asked(lake, current, f"select sum({summed}) from this")  # noqa: S608
+            yield Compared(f"{table}: rows", f"{len(rows):,}", f"{len(found):,}")
+            different = len(rows.symmetric_difference(set(found)))
             yield Compared(f"{table}: rows that differ", "0", f"{different:,}")
-            yield Compared(f"{table}: sum", str(total[0] if total else None), _sum(lake, table))
+            yield Compared(f"{table}: sum", str(total and total[0]), str(sums and sums[0][0]))
     for topic, count in sorted(produced.items()):
-        places = _places(lake, topic.replace(".", "__"))
-        yield Compared(f"{topic}: events", f"{count:,}", f"{places.num_rows:,}")
-        twice = places.num_rows - places.group_by(places.column_names).aggregate([]).num_rows
+        rows_of, twice = landed(lake, topic)
+        yield Compared(f"{topic}: events", f"{count:,}", f"{rows_of:,}")
         yield Compared(f"{topic}: landed twice", "0", f"{twice:,}")
     for stream, count in sorted(quarantined.items()):
         yield Compared(f"{stream}: quarantined", "0", f"{count:,}")
 
 
-def _current(lake: Path, table: str) -> list[tuple[Any, ...]]:
-    found = _table(lake, f"live__{table}__current")
-    if found is None:
-        return []
-    rows = found.to_pylist()
-    if table == "orders":
-        return [
-            (
-                *(one["order_id"], one["customer_id"], one["status"], str(one["amount"])),
-                _at(one["placed_at"]),
-            )
-            for one in rows
-        ]
-    return [
-        (one["customer_id"], one["name"], one["city"], _md5(one["about"]), _at(one["updated_at"]))
-        for one in rows
-    ]
+def is_confirmed(database: str, position: str) -> bool:
+    """Whether all that the database had written at a position of its log is in Kafka."""
+    asked = (
+        "select confirmed_flush_lsn >= %s::pg_lsn from pg_replication_slots where slot_name = %s"
+    )
+    with psycopg.connect(database) as connection:
+        found = connection.execute(asked, [position, SLOT]).fetchone()
+    return bool(found and found[0])
 
 
-def _sum(lake: Path, table: str) -> str:
-    found = _table(lake, f"live__{table}__current")
-    if found is None:
-        return "None"
-    values = found["amount"] if table == "orders" else pc.utf8_length(found["about"])
-    return str(pc.sum(values).as_py())
+def position_of(database: str) -> str:
+    """How far the database has written its log."""
+    with psycopg.connect(database) as connection:
+        found = connection.execute("select pg_current_wal_lsn()::text").fetchone()
+    return str(found[0]) if found else ""
 
 
-def _places(lake: Path, table: str) -> pa.Table:
-    columns = ["_source", "_partition", "_offset"]
-    found = _table(lake, table, columns)
-    return found if found is not None else pa.table({name: [] for name in columns})
+def is_followed(database: str) -> bool:
+    """Whether a connector reads the database's log."""
+    asked = "select active from pg_replication_slots where slot_name = %s"
+    with psycopg.connect(database) as connection:
+        found = connection.execute(asked, [SLOT]).fetchone()
+    return bool(found and found[0])
 
 
-def _table(lake: Path, name: str, columns: list[str] | None = None) -> pa.Table | None:
-    path = lake / "bronze" / name
+def landed(lake: Path, topic: str) -> tuple[int, int]:
+    """Rows of a topic's table, and how many of them are there twice."""
+    # No partition has so many messages.
+    place = "_partition * 1000000000000 + _offset"
+    question = f"select count(*) as n, count(distinct {place}) as m from this"
+    told = _asked(lake, topic.replace(".", "__"), question)
+    return (told[0][0], told[0][0] - told[0][1]) if told else (0, 0)
+
+
+def _asked(lake: Path, table: str, question: str) -> list[tuple[Any, ...]]:
+    """What somebody else's reader than Spark, DataFusion, answers; nothing without the table."""
+    path = lake / "bronze" / table
     if not (path / "_delta_log").is_dir():
-        return None
-    return DeltaTable(str(path)).to_pyarrow_table(columns=columns)
-
-
-def _md5(text: str | None) -> str | None:
-    if text is None:
-        return None
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
-
-
-def _at(value: Any) -> str | None:
-    return None if value is None else f"{value:%Y-%m-%d %H:%M:%S.%f}"
+        return []
+    answer = QueryBuilder().register("this", DeltaTable(str(path))).execute(question).read_all()
+    return [tuple(row.values()) for row in pa.table(answer).to_pylist()]

@@ -23,7 +23,7 @@ _OF_RECORDS = (
     *("envelope", "key", "event_id", "event_type", "event_time", "sequence_by", "per_type"),
     *("deduplicate_within", "schema_evolution", "max_columns", "infer_column_types"),
 )
-_OF_TOPICS = ("topic", "topic_pattern", "starting_offsets")
+_OF_TOPICS = ("topic", "topic_pattern", "starting_offsets", "on_data_loss")
 _OF_KAFKA = (*_OF_TOPICS, "max_offsets_per_trigger")
 # Keys that mean nothing, by where records come from.
 _NOT_OF = {

@@ -41,6 +41,7 @@ from ingest.declarations.stream import (
     KafkaSource,
     Mask,
     OnConflict,
+    OnDataLoss,
     PerType,
     SchemaEvolution,
     Stream,
@@ -283,6 +284,7 @@ def _kafka_source(declared: Mapping[str, Any]) -> KafkaSource:
         max_offsets_per_trigger=declared.get(
             "max_offsets_per_trigger", default.max_offsets_per_trigger
         ),
+        on_data_loss=OnDataLoss(declared.get("on_data_loss", "fail")),
     )
 
 

@@ -61,6 +61,13 @@ class SchemaEvolution(Enum):
     NONE = "none"
 
 
+class OnDataLoss(Enum):
+    """What a stream does where messages were removed before they landed."""
+
+    FAIL = "fail"
+    CONTINUE = "continue"
+
+
 class CleanSource(Enum):
     """What becomes of a file after its batch is committed (Auto Loader's words)."""
 
@@ -164,6 +171,7 @@ class KafkaSource:
     topic_pattern: str | None = None
     starting_offsets: str = "earliest"
     max_offsets_per_trigger: int = 500_000
+    on_data_loss: OnDataLoss = OnDataLoss.FAIL
     database: Database | None = None
 
 

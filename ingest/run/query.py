@@ -16,10 +16,10 @@ from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
 from ingest.bronze.maintenance import compacted
 from ingest.bronze.release import release
-from ingest.declarations.stream import Format, KafkaSource, Mask, Stream
+from ingest.declarations.stream import Format, KafkaSource, Mask, OnDataLoss, Stream
 from ingest.decode.repository import StreamSchema
 from ingest.decode.writers import Writers
-from ingest.errors import BrokerUnreachable, HeadwaterError
+from ingest.errors import BrokerUnreachable, DataLost, HeadwaterError
 from ingest.events.event_type import Change, EventType
 from ingest.events.event_types import EventTypes, rule_of
 from ingest.failpoint import failpoint
@@ -31,6 +31,7 @@ from ingest.run.checkpoint import identity_of, is_unfinished
 from ingest.run.failures import explained
 from ingest.run.groups import GroupQueries
 from ingest.run.progress import ProgressLog, read_totals, save_totals
+from ingest.run.recovery_of_topics import recover_topics
 from ingest.run.requests import Answer, Request
 from ingest.stack.addresses import schema_registry_properties
 from ingest.tables import columns, delta
@@ -188,6 +189,24 @@ class StreamQuery:
             state="failed" if self.error else "stopped",
             error=str(self.error) if self.error else None,
         )
+
+    def goes_on(self) -> bool:
+        """Whether it can start again behind messages that are gone, as the stream declares.
+
+        Then a new checkpoint is made, and the gap is written down.
+        """
+        source = self.stream.source
+        if not isinstance(self.error, DataLost) or not isinstance(source, KafkaSource):
+            return False
+        if source.on_data_loss is OnDataLoss.FAIL:
+            return False
+        log.warning("%s; it goes on, as on_data_loss says", self.error)
+        try:
+            recover_topics(self._spark, self._lake, self.stream, source)
+        except Exception as error:  # Kafka's and Spark's too
+            self.error = explained(error, self.stream.name, self._lake)
+            return False
+        return True
 
     def leave_tables(self) -> None:
         """Stop filling tables of types: nothing is written without the stream's lock."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from ingest.declarations.stream import KafkaSource, Stream
 from ingest.lake import Lake
 from ingest.run.broker_admin import BrokerAdmin, Offsets
 from ingest.run.checkpoint import fresh_identity
+from ingest.run.gaps import REMADE, REMOVED, Gap, record
 from ingest.run.topics import KnownTopic, Recovered, known_topics, save_topics
 from ingest.shapes.conversion import text_literal
 from ingest.stack.addresses import kafka_properties
@@ -41,6 +43,7 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
     # Rows of a topic that was made again are not of the one that is there.
     remade = {topic for topic, one in known.items() if ids.get(topic, one.id) != one.id}
     since = {topic: newest + 2 if topic in remade else one.since for topic, one in known.items()}
+    gone = _last_offsets(rows.where(_is_since({one: known[one].since for one in remade})), ())
     rows = rows.where(_is_since({topic: since.get(topic, 0) for topic in earliest}))
     earlier = Recovered.read(lake.recovered(stream.table))
     unfinished = [newest] if newest >= 0 else []
@@ -59,7 +62,11 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
             # It was made again, and what told so is gone.
             since[topic], starts[topic] = newest + 2, dict(earliest[topic])
             again.pop(topic, None)
-    _tell_what_is_gone(stream, earliest, finished, again)
+    gaps = [*_gaps_of_remade(gone), *_gaps(earliest, finished, again)]
+    for gap in gaps:
+        log.warning("%s: %s", stream.name, gap)
+    # Before anything that makes the stream start again.
+    record(spark, lake, stream, gaps, newest + 2, datetime.now(UTC))
     # First of all: without it a stream with rows is refused, should this end half-way.
     lake.identity(stream.table).unlink(missing_ok=True)
     shutil.rmtree(lake.checkpoint(stream.table), ignore_errors=True)
@@ -134,17 +141,15 @@ def _last_offsets(rows: DataFrame, without: Sequence[int]) -> dict[str, dict[str
 _PLACE = ("_source", "_partition", "_offset")
 
 
-def _tell_what_is_gone(stream: Stream, earliest: Offsets, *landed: Offsets) -> None:
+def _gaps_of_remade(gone: Offsets) -> Iterator[Gap]:
+    for topic, partitions in gone.items():
+        for number, last in partitions.items():
+            yield Gap(topic, int(number), last + 1, None, REMADE)
+
+
+def _gaps(earliest: Offsets, *landed: Offsets) -> Iterator[Gap]:
     for topic, partitions in earliest.items():
         for number, first in partitions.items():
             last = max(one.get(topic, {}).get(number, -1) for one in landed)
             if 0 <= last < first - 1:
-                log.warning(
-                    "%s: %s, partition %s: offsets %d to %d were removed from the topic before "
-                    "they landed",
-                    stream.name,
-                    topic,
-                    number,
-                    last + 1,
-                    first - 1,
-                )
+                yield Gap(topic, int(number), last + 1, first - 1, REMOVED)

@@ -46,7 +46,8 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
     with owned(lake, streams) as (spark, stopping):
         progress = ProgressLog(spark, lake)
         ready, behind = caught_up(spark, lake, streams, stopping)
-        queries, errors = _started(spark, lake, ready, progress, Trigger.AVAILABLE_NOW)
+        trigger, gone_on = Trigger.AVAILABLE_NOW, set[str]()
+        queries, errors = _started(spark, lake, ready, progress, trigger)
         errors += behind
         for query in queries:
             while query.is_active and not stopping.wait(0.1):
@@ -54,6 +55,14 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
             if query.is_active:
                 query.stop()
             query.wait()
+            if query.stream.name not in gone_on and query.goes_on():
+                gone_on.add(query.stream.name)
+                more, failed = _started(spark, lake, [query.stream], progress, trigger)
+                # Those that are appended have their turn in this loop.
+                queries += more
+                errors += failed
+                query.error = None
+                continue
             if query.error is None and not stopping.is_set():
                 query.compact()
                 errors += query.fill_tables(stopping)
@@ -120,7 +129,8 @@ def _watch(
 
 def _note_end(query: StreamQuery, retries: Retries, errors: list[HeadwaterError]) -> None:
     """What becomes of a stream that has ended by itself."""
-    if isinstance(query.error, BrokerUnreachable | RegistryUnreachable):
+    is_away = isinstance(query.error, BrokerUnreachable | RegistryUnreachable)
+    if is_away or query.goes_on():
         seconds = retries.later(query.stream)
         log.warning("%s; trying again in %.0f s", query.error, seconds)
     elif query.error and query.error not in errors:

@@ -23,6 +23,8 @@
     {%- if missing -%}
         {%- for folder in delta_folders(missing.values()) if folder in missing -%}
             {%- do log(folder ~ ': registered again', info=true) -%}
+            {#- dbt makes the schemas of what it is to build, which may be less. -#}
+            {%- do adapter.create_schema(api.Relation.create(schema=missing[folder].schema)) -%}
             {%- do register_table(missing[folder].schema, missing[folder].alias) -%}
         {%- endfor -%}
     {%- endif -%}

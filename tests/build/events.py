@@ -141,6 +141,6 @@ def event_project(lake: Lake, root: Path) -> EventProject:
     folder.mkdir()
     for name, text in MODELS.items():
         (folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
-    made = EventProject(Lake(path=lake.path, target=root / "target", project=project), landing)
+    made = EventProject(Lake(lake.path, root / "target", lake.profiles, project), landing)
     made.declare(per_type="views")
     return made

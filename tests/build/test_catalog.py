@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 import shutil
+from typing import Any
 
-import deltalake
+import pytest
 
-from tests.build.lake import SCHEMAS, Lake, change, order
+from tests.build.lake import SCHEMAS, Lake, order
 
 
-def test_a_project_builds_before_anything_has_landed(lake: Lake) -> None:
-    results = lake.build(tests=True)
-    assert {result.status for result in results.values()} <= {"success", "pass", "no-op"}
+@pytest.fixture(scope="module")
+def before_anything(shared_lake: Lake) -> Any:
+    """What a build with its tests says of a lake into which nothing has landed."""
+    shared_lake.empty()
+    return shared_lake.build(tests=True)
+
+
+@pytest.fixture(scope="module")
+def kinds(shared_lake: Lake, before_anything: Any) -> tuple[str, str]:
+    """What the catalog calls the orders before their first batch, and when it has been built."""
+    assert before_anything
+
+    def kind() -> str:
+        return str(shared_lake.spark.catalog.getTable("bronze.shop__orders").tableType)
+
+    before = kind()
+    shared_lake.land("shop__orders", [order(1, 10)])
+    shared_lake.build("+agg_sales_daily")
+    return before, kind()
+
+
+def test_a_project_builds_before_anything_has_landed(
+    shared_lake: Lake, before_anything: Any
+) -> None:
+    lake = shared_lake
+    assert {result.status for result in before_anything.values()} <= {"success", "pass", "no-op"}
     assert lake.rows("silver.orders_current") == []
     assert lake.rows("gold.agg_sales_daily") == []
     for table, columns in {
@@ -32,19 +56,24 @@ def test_a_project_builds_before_anything_has_landed(lake: Lake) -> None:
         assert answer.success, (command, answer.exception)
 
 
-def test_a_stream_becomes_a_table_when_its_first_batch_lands(lake: Lake) -> None:
-    lake.build("+orders_current")
-    assert lake.spark.catalog.getTable("bronze.shop__orders").tableType == "VIEW"
-    lake.land("shop__orders", [order(1, 10)])
-    lake.build("+orders_current")
-
-    assert lake.spark.catalog.getTable("bronze.shop__orders").tableType == "EXTERNAL"
-    assert len(lake.rows("silver.orders_current")) == 1
+def test_a_stream_becomes_a_table_when_its_first_batch_lands(
+    shared_lake: Lake, kinds: tuple[str, str]
+) -> None:
+    assert kinds == ("VIEW", "EXTERNAL")
+    assert len(shared_lake.rows("silver.orders_current")) == 1
 
 
-def test_a_lost_catalog_costs_no_rebuild(lake: Lake) -> None:
-    lake.land("shop__orders", [order(1, 10)])
-    lake.build("+agg_sales_daily")
+@pytest.mark.usefixtures("kinds")
+def test_a_view_is_made_again_only_when_its_text_changes(shared_lake: Lake) -> None:
+    view = "stg_shop__orders"
+    shared_lake.spark.sql(f"alter view silver.{view} unset tblproperties ('headwater.code')")
+    assert shared_lake.build(view)[view].message == "OK"
+    assert shared_lake.build(view)[view].message == "unchanged"
+
+
+@pytest.mark.usefixtures("kinds")
+def test_a_lost_catalog_costs_no_rebuild(shared_lake: Lake) -> None:
+    lake = shared_lake
     tables = ("silver.orders_current", "gold.fct_sales", "gold.agg_sales_daily")
     before = {table: lake.version(table) for table in tables}
     lose_the_catalog(lake)
@@ -55,29 +84,6 @@ def test_a_lost_catalog_costs_no_rebuild(lake: Lake) -> None:
     lake.land("shop__orders", [order(2, 10)])
     lake.build("+fct_sales")
     assert len(lake.rows("gold.fct_sales")) == 2
-
-
-def test_a_view_is_made_again_only_when_its_text_changes(lake: Lake) -> None:
-    lake.land("shop__customers", [change(1, customer_id=1)])
-    lake.build("stg_shop__customers")
-    lake.spark.sql("alter view silver.stg_shop__customers unset tblproperties ('headwater.code')")
-    assert lake.build("stg_shop__customers")["stg_shop__customers"].message == "OK"
-    results = lake.build("stg_shop__customers")
-
-    assert results["stg_shop__customers"].message == "unchanged"
-
-
-def test_every_run_is_recorded_for_people(lake: Lake) -> None:
-    lake.land("shop__orders", [order(1, 10)])
-    lake.build("+orders_current")
-    lake.land("shop__orders", [order(1, 20), order(2, 20)])
-    lake.build("+orders_current")
-
-    runs = deltalake.DeltaTable(str(lake.path / "ops" / "model_runs")).to_pyarrow_table()
-    found = [row for row in runs.to_pylist() if row["node"] == "model.headwater.orders_current"]
-    assert [row["status"] for row in found] == ["success", "success"]
-    assert sorted(row["rows_affected"] for row in found) == [1, 2]
-    assert all(row["seconds"] > 0 and row["started_at"] for row in found)
 
 
 def lose_the_catalog(lake: Lake) -> None:

@@ -9,7 +9,8 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 
 from ingest.errors import BrokerUnreachable, CheckpointInvalid, DataLost
-from ingest.run.progress import read_totals
+from ingest.run.progress import ProgressLog, read_totals
+from ingest.run.query import StreamQuery, Trigger
 from ingest.run.recovery import recover_stream
 from tests.live.topics import Topics
 from tests.spark.test_checkpoints import commit, stop_at
@@ -221,6 +222,35 @@ def test_messages_that_retention_removed_stop_the_stream_until_it_is_recovered(
     assert "expired, partition 0: offsets 1 to 3 were removed" in caplog.text
     topics.land("expired")
     assert topics.values("expired", "id") == [0, 4, 5]
+    assert gaps(topics, "expired") == [("expired", 0, 1, 3, "removed")]
+
+
+def gaps(topics: Topics, name: str) -> list[tuple[object, ...]]:
+    """What is written of a stream's gaps."""
+    there = topics.spark.read.format("delta").load(topics.lake.ops("gaps"))
+    found = there.where(there.stream == f"test.{name}")
+    columns = ("topic", "partition", "first_offset", "last_offset", "reason")
+    return [tuple(row) for row in found.select(*columns).collect()]
+
+
+def test_a_stream_goes_on_behind_messages_that_are_gone_where_it_is_declared_so(
+    topics: Topics,
+) -> None:
+    topics.make("holey")
+    stream = topics.subscribe("holey", {"id": "bigint"}, on_data_loss="continue")
+    topics.send("holey", [{"id": 0}])
+    topics.land("holey")
+    topics.send("holey", [{"id": number} for number in range(1, 6)])
+    topics.expire("holey", before=4)
+    query = StreamQuery(
+        topics.spark, topics.lake, stream, ProgressLog(topics.spark, topics.lake), topics.now
+    )
+    query.start(Trigger.AVAILABLE_NOW)
+    query.wait()
+    assert query.goes_on()
+    topics.land("holey")
+    assert topics.values("holey", "id") == [0, 4, 5]
+    assert gaps(topics, "holey") == [("holey", 0, 1, 3, "removed")]
 
 
 def test_a_consumer_group_and_the_status_tell_how_far_a_stream_is(topics: Topics) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
 
@@ -98,6 +98,14 @@ def rows(spark: SparkSession, name: str, *columns: str) -> set[tuple[Any, ...]]:
     return set(collected)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def planned_once(spark: SparkSession) -> Iterator[None]:
+    """Plan a query once, not after each of its stages: here that is most of the work."""
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    yield
+    spark.conf.unset("spark.sql.adaptive.enabled")
+
+
 @pytest.fixture(scope="module")
 def changes() -> list[Change]:
     return arrivals(random.Random(4))
@@ -106,9 +114,6 @@ def changes() -> list[Change]:
 @pytest.fixture(scope="module")
 def tables(spark: SparkSession, changes: list[Change]) -> dict[str, tuple[str, str]]:
     """For each way two tables: of slices, with killed builds and a replay, and of one build."""
-    # Compiling the many plans costs more than running them on so few rows.
-    spark.conf.set("spark.sql.codegen.wholeStage", "false")
-    spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     offer(spark, "everything", changes)
     slices = [changes[number::SLICES] for number in range(SLICES)]
     offer(spark, "slice_0", slices[0])

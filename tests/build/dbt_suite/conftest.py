@@ -12,7 +12,7 @@ import yaml
 from dbt.tests.fixtures.project import *  # noqa: F403  (fixtures are found by their names)
 from jinja2 import Template
 
-from tests.build.lake import ROOT, Lake
+from tests.build.lake import ROOT, Lake, small_profile
 
 # Every override of dbt-spark. Not `schemas` and `catalog`, which are about this project's lake.
 MACROS = ("incremental", "merge", "runs", "seeds", "tables", "views")
@@ -29,9 +29,9 @@ def empty_shared_lake(shared_lake: Lake) -> Lake:
 
 @pytest.fixture(scope="class")  # type: ignore[no-redef]
 def dbt_profile_target(empty_shared_lake: Lake) -> Any:
-    """The profile's target `local`, as checked in."""
+    """The profile's target `local`, for few rows."""
     assert empty_shared_lake.path
-    text = Template((ROOT / "profiles.yml").read_text()).render(env_var=os.environ.get)
+    text = Template(small_profile()).render(env_var=os.environ.get)
     profile = yaml.safe_load(text)["headwater"]
     return profile["outputs"][profile["target"]]
 

@@ -1,0 +1,64 @@
+"""`ops.gaps`: messages that were gone before they landed, a row for each partition."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ingest.declarations.stream import Stream
+from ingest.lake import Lake
+from ingest.tables import delta, table_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_DDL = (
+    "stream string, topic string, partition int, "
+    "first_offset bigint comment 'First that is gone.', "
+    "last_offset bigint comment 'Last that is gone; null where nobody can tell.', "
+    "reason string comment 'removed: by retention or a person; remade: the topic was made again.', "
+    "_batch_id bigint comment 'What landed since has this number or a higher one.', "
+    "found_at timestamp"
+)
+REMOVED, REMADE = "removed", "remade"
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Offsets of one partition that never landed; `last` is None where nobody can tell."""
+
+    topic: str
+    partition: int
+    first: int
+    last: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"{self.topic}, partition {self.partition}"
+        if self.last is None:
+            return f"{where}: offsets from {self.first} on went with the topic, if there were any"
+        return f"{where}: offsets {self.first} to {self.last} were removed before they landed"
+
+
+def record(
+    spark: SparkSession,
+    lake: Lake,
+    stream: Stream,
+    gaps: Sequence[Gap],
+    batch_id: int,
+    now: datetime,
+) -> None:
+    """Write gaps down; the same ones once, however often a recovery is begun anew."""
+    if not gaps:
+        return
+    path = lake.ops("gaps")
+    if not lake.is_table(path):
+        delta.ensure_table(spark, path, _DDL)
+    rows = [(stream.name, *astuple(gap), batch_id, now) for gap in gaps]
+    found = repr([stream.name, *map(astuple, gaps)])
+    table_log.append_rows(
+        path, rows, application=hashlib.sha256(found.encode()).hexdigest(), version=batch_id
+    )
