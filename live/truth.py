@@ -15,6 +15,7 @@ from psycopg import sql
 SLOT = "headwater_live"
 _TIME = "to_char({} at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US')"
 _TIME_THERE = "to_char({}, '%Y-%m-%d %H:%M:%S%.6f')"
+_DIGITS = "cast(amount as varchar)"
 # Of each kept table: its columns as PostgreSQL and as the lake tell them, and what is summed.
 _KEPT = {
     "customers": (
@@ -24,7 +25,7 @@ _KEPT = {
     ),
     "orders": (
         f"order_id, customer_id, status, amount::text, {_TIME.format('placed_at')}",
-        f"order_id, customer_id, status, cast(amount as varchar), {_TIME_THERE.format('placed_at')}",
+        f"order_id, customer_id, status, {_DIGITS}, {_TIME_THERE.format('placed_at')}",
         "amount",
     ),
 }
@@ -95,9 +96,11 @@ def is_followed(database: str) -> bool:
 
 def landed(lake: Path, topic: str) -> tuple[int, int]:
     """Rows of a topic's table, and how many of them are there twice."""
-    # No partition has so many messages.
-    place = "_partition * 1000000000000 + _offset"
-    question = f"select count(*) as n, count(distinct {place}) as m from this"
+    # No partition has so many messages as its number is multiplied by.
+    question = (
+        "select count(*) as n, count(distinct (_partition * 1000000000000 + _offset)) as m "
+        "from this"
+    )
     told = _asked(lake, topic.replace(".", "__"), question)
     return (told[0][0], told[0][0] - told[0][1]) if told else (0, 0)
 
