@@ -3,7 +3,6 @@
 -#}
 {% macro is_beside_a_builder() -%}
     {{- return(
-        target.method == 'thrift'
-        and run_query("show views in global_temp like 'headwater_serve'").rows | length > 0
+        run_query("show views in global_temp like 'headwater_serve'").rows | length > 0
     ) -}}
 {%- endmacro %}

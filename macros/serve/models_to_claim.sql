@@ -1,9 +1,10 @@
 {#-
-    Ids of the models that this command writes, or that its tests compare with each other.
+    Ids of the models that this command writes, or that its tests compare with each other; none on
+    target `local`, which opens the catalog itself: alone, or as the driver's own dbt.
 -#}
 {% macro models_to_claim() -%}
     {%- set nodes = [] -%}
-    {%- if target.method == 'thrift'
+    {%- if target.name != 'local'
         and flags.WHICH in ('build', 'run', 'retry', 'seed', 'snapshot', 'test') -%}
         {%- for id in selected_resources -%}
             {%- set kind = id.split('.')[0] -%}

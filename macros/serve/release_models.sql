@@ -2,7 +2,7 @@
     Give back the models that this command has claimed.
 -#}
 {% macro release_models() -%}
-    {%- if execute and target.method == 'thrift' -%}
+    {%- if execute and models_to_claim() -%}
         {%- do run_query(
             'drop view if exists global_temp.headwater_claim_' ~ invocation_id | replace('-', '_')
         ) -%}

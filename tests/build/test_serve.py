@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -176,7 +177,34 @@ def test_an_analyst_builds_beside_it_on_the_same_tables(served: Served) -> None:
     assert " ERROR=1 " in answer.stdout, answer.stdout
     assert "out_of_order" in answer.stdout
     assert "\tat " not in answer.stdout, "Java's stack traces are cut off"
-    assert not served.ask("show views in global_temp like 'headwater_claim_*'")
+
+
+def test_two_builds_of_one_model_follow_each_other(served: Served) -> None:
+    """A person's claim makes an analyst's dbt wait, and both keep the model from being built."""
+
+    def views(kind: str) -> int:
+        # The comment tells that this person is still there.
+        return len(
+            served.ask(f"/* a_person */ show views in global_temp like 'headwater_{kind}_*'")
+        )
+
+    served.ask(
+        "create global temporary view headwater_claim_a_person "
+        "as select 'model.headwater.order_events' as models"
+    )
+    served.wait_until(lambda: views("given") == 1)
+    with ThreadPoolExecutor() as pool:
+        arguments = ("run", "--target", "server", "--select", "order_events")
+        analyst = pool.submit(dbt, served, *arguments)
+        served.drop("3", (4, 35))
+        served.wait_until(lambda: views("claim") == 2)
+        assert views("given") == 1
+        assert served.ask("select max(id) from silver.order_events") == [(3,)]
+        served.ask("drop view global_temp.headwater_claim_a_person")
+        answer = analyst.result(PATIENCE)
+    assert answer.returncode == 0, answer.stdout
+    served.wait_until(lambda: served.ask("select * from gold.agg_orders") == [(4, 100)])
+    assert views("claim") == views("given") == 0
 
 
 def test_sigterm_to_the_group_ends_it_and_frees_the_lake(served: Served) -> None:
