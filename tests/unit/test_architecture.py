@@ -74,7 +74,9 @@ def test_a_module_imports_only_layers_below_it(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_the_pipeline_does_not_know_the_demo(path: Path) -> None:
-    assert not {name for name in imported(path) if name.split(".")[0] in ("demo", "live", "tests", "bench")}
+    assert not {
+        name for name in imported(path) if name.split(".")[0] in ("demo", "live", "tests", "bench")
+    }
 
 
 def test_one_module_builds_sessions() -> None:
