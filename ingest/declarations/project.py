@@ -23,12 +23,14 @@ _TARGET = "target/ingest"
 _WORDS = "use dbt's words, such as source:shop.* or source:shop.orders"
 
 
-def declared_streams(select: Sequence[str] = (), exclude: Sequence[str] = ()) -> list[Stream]:
+def declared_streams(
+    select: Sequence[str] = (), exclude: Sequence[str] = (), manifest: Manifest | None = None
+) -> list[Stream]:
     """The selected streams, by name; all of them are checked first.
 
     Raises DeclarationInvalid, ProjectUnreadable, SelectionEmpty.
     """
-    manifest = _parsed()
+    manifest = manifest or parsed()
     streams, problems = _read(node.to_dict() for node in manifest.sources.values())
     problems += _shared_tables(streams)
     if problems:
@@ -75,8 +77,9 @@ def _shared_tables(streams: Sequence[Stream]) -> list[tuple[str, str]]:
     return problems
 
 
-def _parsed() -> Manifest:
-    result = _dbt(["parse", "--no-write-json"])
+def parsed(root: Path | None = None) -> Manifest:
+    """What dbt makes of the project, or of another one below `root`. Raises ProjectUnreadable."""
+    result = _dbt(["parse", "--no-write-json"], root=root)
     manifest: Manifest = result
     return manifest
 
@@ -99,19 +102,21 @@ def _selected(manifest: Manifest, select: Sequence[str], exclude: Sequence[str])
     return {json.loads(line)["unique_id"] for line in lines}
 
 
-def _dbt(arguments: Sequence[str], manifest: Manifest | None = None) -> Any:
+def _dbt(
+    arguments: Sequence[str], manifest: Manifest | None = None, root: Path | None = None
+) -> Any:
     from dbt.cli.main import dbtRunner
 
-    root = str(settings.project_dir())
+    project = settings.project_dir()
     result = dbtRunner(manifest=manifest).invoke(
         [
             *arguments,
             "--project-dir",
-            root,
+            str(root or project),
             "--profiles-dir",
-            root,
+            str(project),
             "--target-path",
-            str(Path(root, _TARGET)),
+            str(Path(root or project, _TARGET)),
             "--log-level",
             "none",
             "--log-level-file",

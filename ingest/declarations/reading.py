@@ -43,6 +43,7 @@ from ingest.declarations.stream import (
 )
 from ingest.declarations.words import IDENTIFIER, Path, duration, size_in_bytes, split_path
 from ingest.errors import DeclarationInvalid
+from ingest.registry.compatibility import Compatibility
 
 
 @cache
@@ -140,9 +141,7 @@ def _stream(
         multi_line=declared.get("multi_line", False),
         csv=CsvOptions(**declared.get("csv", {})),
         debezium=_debezium_options(declared.get("debezium", {})),
-        avro=AvroOptions(
-            schema=schema_text(declared), subject=declared.get("avro", {}).get("subject")
-        ),
+        avro=_avro_options(declared),
         columns=_with_payload(columns, events),
         identity=_identity(given),
         evolution=Evolution(
@@ -212,6 +211,15 @@ def _debezium_options(declared: Mapping[str, Any]) -> DebeziumOptions:
         unavailable_value_placeholder=declared.get(
             "unavailable_value_placeholder", default.unavailable_value_placeholder
         ),
+    )
+
+
+def _avro_options(declared: Mapping[str, Any]) -> AvroOptions:
+    told = declared.get("avro", {})
+    return AvroOptions(
+        schema=schema_text(declared),
+        subject=told.get("subject"),
+        compatibility=Compatibility(told["compatibility"]) if "compatibility" in told else None,
     )
 
 
