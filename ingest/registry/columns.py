@@ -109,14 +109,8 @@ def _union(branches: list[Any], space: str, known: dict[str, T.DataType | None])
 
 
 def _branch(schema: Any) -> str:
-    """What a branch of a union is called, as Spark's stable identifiers have it."""
+    """What Spark calls a branch of a union, without the namespace."""
     if isinstance(schema, str):
-        return schema.rpartition(".")[2].lower()
+        return schema.rpartition(".")[2]
     kind = schema["type"]
-    if isinstance(kind, str) and kind in _NAMED:
-        return str(schema["name"]).lower()
-    if kind == "array":
-        return f"array_{_branch(schema['items'])}"
-    if kind == "map":
-        return f"map_{_branch(schema['values'])}"
-    return _branch(kind)
+    return str(schema["name"]) if kind in _NAMED else _branch(kind)

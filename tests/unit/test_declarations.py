@@ -203,7 +203,7 @@ def test_each_problem_is_one_line_on_standard_error(capsys: pytest.CaptureFixtur
 def parsed(monkeypatch: pytest.MonkeyPatch, *nodes: dict[str, Any]) -> None:
     """Let dbt have read these entries."""
     sources = {str(i): SimpleNamespace(to_dict=lambda one=one: one) for i, one in enumerate(nodes)}
-    monkeypatch.setattr(project, "_parsed", lambda: SimpleNamespace(sources=sources))
+    monkeypatch.setattr(project, "parsed", lambda: SimpleNamespace(sources=sources))
 
 
 def test_two_streams_for_one_table_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,11 +122,12 @@ def test_a_schema_has_the_columns_that_spark_makes_of_it() -> None:
         ("time", {"type": "int", "logicalType": "time-millis"}),
         ("kind", {"type": "enum", "name": "K", "symbols": ["A"]}),
         ("n", ["int", "long"]),
-        ("either", ["null", "int", "string"]),
+        ("either", ["null", "int", "n.Item", {"type": "array", "items": "int"}]),
     )
     assert columns(whole).simpleString() == (
         "struct<i:struct<x:int>,again:map<string,struct<x:int>>,price:decimal(9,2),at:timestamp,"
-        "day:date,time:int,kind:string,n:bigint,either:struct<member_int:int,member_string:string>>"
+        "day:date,time:int,kind:string,n:bigint,"
+        "either:struct<member_int:int,member_Item:struct<x:int>,member_array:array<int>>>"
     )
     assert columns('"string"') == T.StructType([T.StructField("value", T.StringType())])
     with pytest.raises(ValueError, match="holds itself"):
