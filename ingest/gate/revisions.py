@@ -13,7 +13,7 @@ from pathlib import Path
 from ingest import settings
 from ingest.declarations.project import parsed
 from ingest.declarations.reading import read_stream
-from ingest.errors import DeclarationInvalid, RevisionUnknown
+from ingest.errors import DeclarationInvalid, ProjectUnreadable, RevisionUnknown
 from ingest.gate.promises import Promise, node_without_file
 from ingest.registry.compatibility import why_not_readable
 
@@ -31,7 +31,10 @@ def promised_at(revision: str) -> Mapping[str, Promise]:
         installed = project / "dbt_packages"
         if installed.is_dir() and not (root / installed.name).exists():
             (root / installed.name).symlink_to(installed)
-        return {one.name: one for one in _promises(root)}
+        try:
+            return {one.name: one for one in _promises(root)}
+        except ProjectUnreadable as error:
+            raise ProjectUnreadable(f"at revision {revision!r}: {error}") from error
 
 
 def _promises(root: Path) -> Iterator[Promise]:

@@ -8,6 +8,7 @@ schema is needed: a column that is asked for exists, so a bare name is its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import sqlglot
@@ -30,15 +31,21 @@ def read_by(sql: str, tables: Tables) -> tuple[bool, frozenset[Path]]:
 
     Raises Unresolvable.
     """
+    query = _parsed(sql)
+    reading = _Reading(tables)
+    carried = reading.query(query, {}, ()).carried
+    return reading.is_read or bool(carried), carried
+
+
+@lru_cache(maxsize=10_000)
+def _parsed(sql: str) -> exp.Query:
     try:
         query = sqlglot.parse_one(sql, dialect="spark")
     except (SqlglotError, RecursionError) as error:
         raise Unresolvable(str(error).splitlines()[0]) from error
     if not isinstance(query, exp.Query):
         raise Unresolvable(f"{query.key} is no query")
-    reading = _Reading(tables)
-    carried = reading.query(query, {}, ()).carried
-    return reading.is_read or bool(carried), carried
+    return query
 
 
 class _Reading:

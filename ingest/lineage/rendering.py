@@ -44,7 +44,15 @@ def renderer(manifest: Manifest) -> Callable[[Any], Iterator[str]]:
     references: Any = type("References", (providers.ParseProvider,), told)
     adapter: Any = FACTORY.adapters[str(manifest.metadata.adapter_type)]
 
+    # A project has many models, and each changed column asks again.
+    known: dict[str, list[str]] = {}
+
     def rendered(model: Any) -> Iterator[str]:
+        if model.unique_id not in known:
+            known[model.unique_id] = list(dict.fromkeys(texts(model)))
+        yield from known[model.unique_id]
+
+    def texts(model: Any) -> Iterator[str]:
         if model.language != "sql":
             raise Unresolvable(f"it is written in {model.language}")
         for is_incremental in (False, True):
