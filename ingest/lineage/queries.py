@@ -70,8 +70,11 @@ class _Reading:
         if isinstance(query, exp.SetOperation):
             left = self.query(query.left, known, around)
             right = self.query(query.right, known, around)
-            is_union = isinstance(query, exp.Union)
-            return united(left, right, bool(query.args.get("by_name"))) if is_union else left
+            if isinstance(query, exp.Union):
+                return united(left, right)
+            # What is taken away, or looked for, is not passed on.
+            self.is_read |= bool(right.carried)
+            return left
         if isinstance(query, exp.Select):
             return self._select(query, known, around)
         if isinstance(query, exp.Table):

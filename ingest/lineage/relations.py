@@ -48,10 +48,10 @@ class Relation:
         return Relation(kept, told)
 
 
-def united(left: Relation, right: Relation, by_name: bool) -> Relation:
+def united(left: Relation, right: Relation) -> Relation:
     """What a union carries: names are those of the left, and columns match by their places."""
     carried = right.carried
-    if not by_name and left.names is not None and right.names is not None:
+    if left.names is not None and right.names is not None:
         places = dict(zip(right.names, left.names, strict=False))
         carried = frozenset((places.get(path[0], path[0]), *path[1:]) for path in carried)
     return Relation(left.carried | carried, left.names)
