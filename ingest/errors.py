@@ -91,6 +91,18 @@ class BrokerUnreachable(TransientError):
     code = "BROKER"
 
 
+class SchemaRefused(InputError):
+    """A change of a schema, or of declared columns, that does not go with what was before."""
+
+    code = "SCHEMA"
+
+
+class RevisionUnknown(InputError):
+    """git does not have a revision, or there is no git."""
+
+    code = "REVISION"
+
+
 class RegistryUnreachable(TransientError):
     """The schema registry does not answer, or refuses us."""
 

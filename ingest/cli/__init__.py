@@ -37,12 +37,27 @@ Exclude = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        metavar="registry|REVISION",
+        help="Refuse changes that do not go with the schema registry, or with a revision of git.",
+    ),
+]
+
+
 @app.command()
-def check(select: Select = None, exclude: Exclude = None, json: Json = False) -> None:
+def check(
+    select: Select = None, exclude: Exclude = None, against: Against = None, json: Json = False
+) -> None:
     """Check the declarations. Fast; starts no Spark."""
-    from ingest.cli import show
+    from ingest.cli import gate, show
     from ingest.declarations.project import declared_streams, summary
 
+    if against is not None:
+        gate.check_against(against, select or (), exclude or (), json)
+        return
     streams = declared_streams(select or (), exclude or ())
     if json:
         show.as_json([summary(stream) for stream in streams])

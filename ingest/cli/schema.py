@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     help="Types of events: their columns and versions, and decisions about changes that do not "
-    "go with them.",
+    "go with them. And schemas of the registry.",
 )
 
 Type = Annotated[str, typer.Argument(metavar="TYPE", help="Type of event, as producers write it.")]
@@ -165,6 +165,22 @@ def revert(
 ) -> None:
     """Make an earlier version of a type's columns the newest again."""
     _decide(event_type, "reverted", version, stream)
+
+
+@app.command()
+def register(
+    select: Annotated[
+        list[str] | None, typer.Option("--select", "-s", help="Streams, in dbt's words.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", help="Streams to leave out, in dbt's words.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Register the schemas that streams declare, under the compatibility that they declare."""
+    from ingest.cli import gate
+
+    gate.register(select or (), exclude or (), json)
 
 
 def _decide(event_type: str, change: str, version: int | None, stream: str | None) -> None:

@@ -111,8 +111,13 @@ def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str
         yield "meta.ingest.debezium", "goes with envelope: debezium, and only with it"
     if "avro" in declared and (declared["from"] != "kafka" or declared["format"] != "avro"):
         yield "meta.ingest.avro", "goes with from: kafka and format: avro, and only with them"
-    if "avro" in declared and ("envelope" in declared or "per_type" in declared):
-        yield "meta.ingest.avro", "has no meaning with an envelope, or with types of events"
+    for key in ("schema", "subject") if "envelope" in declared or "per_type" in declared else ():
+        if key in declared.get("avro", {}):
+            reason = "has no meaning with an envelope, or with types of events"
+            yield f"meta.ingest.avro.{key}", reason
+    named = declared.get("avro", {})
+    if "compatibility" in named and "topic_pattern" in declared and "subject" not in named:
+        yield "meta.ingest.avro.compatibility", "needs a subject where topics are a pattern"
     if declared.get("csv") and declared["format"] != "csv":
         yield "meta.ingest.csv", f"has no meaning with format {declared['format']}"
     if declared.get("multi_line") and declared["format"] != "json":

@@ -81,9 +81,9 @@ def _shared_tables(streams: Sequence[Stream]) -> list[tuple[str, str]]:
     return problems
 
 
-def parsed() -> Manifest:
-    """The project as dbt reads it. Raises ProjectUnreadable."""
-    result = _dbt(["parse", "--no-write-json"])
+def parsed(root: Path | None = None) -> Manifest:
+    """What dbt makes of the project, or of another one below `root`. Raises ProjectUnreadable."""
+    result = _dbt(["parse", "--no-write-json"], root=root)
     manifest: Manifest = result
     return manifest
 
@@ -103,19 +103,21 @@ def selected(
     return {json.loads(line)["unique_id"] for line in lines}
 
 
-def _dbt(arguments: Sequence[str], manifest: Manifest | None = None) -> Any:
+def _dbt(
+    arguments: Sequence[str], manifest: Manifest | None = None, root: Path | None = None
+) -> Any:
     from dbt.cli.main import dbtRunner
 
-    root = str(settings.project_dir())
+    project = settings.project_dir()
     result = dbtRunner(manifest=manifest).invoke(
         [
             *arguments,
             "--project-dir",
-            root,
+            str(root or project),
             "--profiles-dir",
-            root,
+            str(project),
             "--target-path",
-            str(Path(root, _TARGET)),
+            str(Path(root or project, _TARGET)),
             "--log-level",
             "none",
             "--log-level-file",

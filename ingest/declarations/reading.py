@@ -56,6 +56,7 @@ from ingest.declarations.words import (
     split_path,
 )
 from ingest.errors import DeclarationInvalid
+from ingest.registry.compatibility import Compatibility
 
 
 @cache
@@ -165,9 +166,7 @@ def _stream(
         multi_line=declared.get("multi_line", False),
         csv=CsvOptions(**declared.get("csv", {})),
         debezium=_debezium_options(declared.get("debezium", {})),
-        avro=AvroOptions(
-            schema=schema_text(declared), subject=declared.get("avro", {}).get("subject")
-        ),
+        avro=_avro_options(declared),
         columns=_with_payload(columns, events),
         masks=masks,
         identity=_identity(given),
@@ -254,6 +253,15 @@ def _source(node: Mapping[str, Any], declared: Mapping[str, Any]) -> FileSource 
     )
     database = Database(name=node["source_name"], tables=(table,))
     return replace(_kafka_source(declared), topics=(database.topic(table),), database=database)
+
+
+def _avro_options(declared: Mapping[str, Any]) -> AvroOptions:
+    told = declared.get("avro", {})
+    return AvroOptions(
+        schema=schema_text(declared),
+        subject=told.get("subject"),
+        compatibility=Compatibility(told["compatibility"]) if "compatibility" in told else None,
+    )
 
 
 def _file_source(declared: Mapping[str, Any]) -> FileSource:

@@ -10,6 +10,8 @@ from fnmatch import fnmatchcase
 
 from pyspark.sql import types as T
 
+from ingest.registry.compatibility import Compatibility
+
 
 class Format(Enum):
     """What the bytes are."""
@@ -115,11 +117,13 @@ class DebeziumOptions:
 class AvroOptions:
     """Whose schema messages of Avro are read as: `schema`, its text, else the newest of `subject`.
 
-    Without a subject, each is read as it was written.
+    Without a subject, each is read as it was written. `compatibility` is what the registry is to
+    ask of new schemas; None leaves it as it is.
     """
 
     schema: str | None = None
     subject: str | None = None
+    compatibility: Compatibility | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,6 +314,12 @@ class Stream:
         """Whether messages of Avro become rows as they are, of one schema that all are read as."""
         is_plain = self.envelope is Envelope.NONE and not (self.events.are_split or self.masks)
         return is_plain and self.format is Format.AVRO and isinstance(self.source, KafkaSource)
+
+    @property
+    def subject(self) -> str | None:
+        """The registry's subject of a stream of plain Avro; None where topics are a pattern."""
+        topics = self.source.topics if isinstance(self.source, KafkaSource) else ()
+        return self.avro.subject or (f"{topics[-1]}-value" if topics else None)
 
     @property
     def quarantine_table(self) -> str:

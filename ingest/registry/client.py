@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from ingest.errors import InputError, RegistryUnreachable
+from ingest.errors import InputError, RegistryUnreachable, SchemaRefused
+from ingest.registry.compatibility import Compatibility
 from ingest.registry.references import inlined
 
 if TYPE_CHECKING:
@@ -14,7 +16,16 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 # A registry that does not answer is told of soon: streams wait, and ask again.
 _DEFAULTS = {"timeout": 10, "max.retries": 1, "cache.capacity": 10_000}
-_NOT_FOUND = 404
+_NOT_FOUND, _CONFLICT, _UNPROCESSABLE = 404, 409, 422
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A schema of a subject, as JSON text; `id` is what messages have."""
+
+    id: int
+    number: int
+    schema: str
 
 
 class SchemaRegistry:
@@ -35,6 +46,41 @@ class SchemaRegistry:
     def newest(self, subject: str) -> str | None:
         """The newest schema of a subject; None where there is no such subject, or not of Avro."""
         return self._asked(lambda client: self._text(client.get_version(subject, "latest").schema))
+
+    def versions(self, subject: str) -> list[Version]:
+        """All schemas of a subject, the newest last; those that are not of Avro are left out."""
+        numbers = self._asked(lambda client: client.get_versions(subject)) or []
+        found = (self._version(subject, number) for number in numbers)
+        return [one for one in found if one is not None]
+
+    def _version(self, subject: str, number: int) -> Version | None:
+        told = self._asked(lambda client: client.get_version(subject, number))
+        text = self._text(told.schema) if told else None
+        return Version(told.schema_id or 0, number, text) if told and text is not None else None
+
+    def version_of(self, subject: str, schema: str) -> Version | None:
+        """The version of a subject that a schema is; None where it is none."""
+        told = self._asked(lambda client: client.lookup_schema(subject, _avro(schema)))
+        return Version(told.schema_id or 0, told.version or 0, schema) if told else None
+
+    def compatibility(self, subject: str) -> Compatibility:
+        """What the registry asks of new schemas of a subject, by itself or as of all."""
+        told = self._asked(lambda client: client.get_compatibility(subject))
+        told = told or self._asked(lambda client: client.get_compatibility())
+        return Compatibility((told or "none").lower())
+
+    def ask_for(self, subject: str, compatibility: Compatibility) -> None:
+        """From now on, ask this of new schemas of a subject, also of one that is not there yet."""
+        wanted = compatibility.value.upper()
+        self._asked(lambda client: client.set_compatibility(subject, wanted))
+
+    def register(self, subject: str, schema: str) -> Version:
+        """Make a schema the newest of a subject. Raises SchemaRefused."""
+        self._asked(lambda client: client.register_schema(subject, _avro(schema)))
+        found = self.version_of(subject, schema)
+        if found is None:
+            raise RegistryUnreachable(f"the schema registry lost what it took for {subject}")
+        return found
 
     def _text(self, schema: Schema | None) -> str | None:
         if schema is None or schema.schema_str is None or schema.schema_type != "AVRO":
@@ -60,6 +106,8 @@ class SchemaRegistry:
         except SchemaRegistryError as error:
             if error.http_status_code == _NOT_FOUND:
                 return None
+            if error.http_status_code in (_CONFLICT, _UNPROCESSABLE):
+                raise SchemaRefused(f"the schema registry refuses: {error}") from error
             raise RegistryUnreachable(f"the schema registry refuses: {error}") from error
         except HTTPError as error:
             raise RegistryUnreachable(
@@ -76,3 +124,9 @@ class SchemaRegistry:
             except ValueError as error:
                 raise InputError(f"HEADWATER_SCHEMA_REGISTRY_PROPERTIES: {error}") from error
         return self._client
+
+
+def _avro(text: str) -> Schema:
+    from confluent_kafka.schema_registry import Schema
+
+    return Schema(text, "AVRO")

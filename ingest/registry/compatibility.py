@@ -1,14 +1,55 @@
-"""Whether data of one Avro schema can be read by another, by Avro's rules."""
+"""Whether data of one Avro schema can be read by another, by Avro's rules, and which have to be."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from enum import Enum
 from functools import lru_cache
 from typing import Any
 
 from ingest.registry.references import full_name
 
 _NAMED = ("record", "error", "enum", "fixed")
+
+
+class Compatibility(Enum):
+    """What must be readable when a subject gets a new schema, in Confluent's words.
+
+    backward: data of the one before, by the new one; forward: data of the new one, by the one
+    before; full: both. Transitive: not the one before only, but all.
+    """
+
+    NONE = "none"
+    BACKWARD = "backward"
+    BACKWARD_TRANSITIVE = "backward_transitive"
+    FORWARD = "forward"
+    FORWARD_TRANSITIVE = "forward_transitive"
+    FULL = "full"
+    FULL_TRANSITIVE = "full_transitive"
+
+    @property
+    def is_transitive(self) -> bool:
+        """Whether all schemas before count."""
+        return self.value.endswith("_transitive")
+
+    @property
+    def reads_old(self) -> bool:
+        """Whether the new schema must read what the one before wrote."""
+        return self.value.startswith(("backward", "full"))
+
+    @property
+    def is_read_by_old(self) -> bool:
+        """Whether the one before must read what the new schema writes."""
+        return self.value.startswith(("forward", "full"))
+
+    def refusals(self, new: str, before: Sequence[tuple[str, str]]) -> Iterator[str]:
+        """Why a new schema is refused; `before` are (name, schema), the newest last."""
+        for name, old in before if self.is_transitive else before[-1:]:
+            if self.reads_old and (why := why_not_readable(old, new)):
+                yield f"it cannot read what was written by {name}: {why}"
+            if self.is_read_by_old and (why := why_not_readable(new, old)):
+                yield f"{name} cannot read what it writes: {why}"
 
 
 @lru_cache(maxsize=10_000)

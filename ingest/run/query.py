@@ -316,11 +316,15 @@ def _writers(spark: SparkSession, lake: Lake, stream: Stream) -> Writers | None:
     if stream.format is not Format.AVRO or not isinstance(stream.source, KafkaSource):
         return None
     registry = SchemaRegistry(schema_registry_properties(lake))
-    options, topics = stream.avro, stream.source.topics
     if not stream.is_plain_avro:
         return Writers(spark, registry, are_columns=False)
-    subject = options.subject or (f"{topics[-1]}-value" if topics else None)
-    return Writers(spark, registry, are_columns=True, subject=subject, declared=options.schema)
+    return Writers(
+        spark,
+        registry,
+        are_columns=True,
+        subject=stream.subject,
+        declared=stream.avro.schema,
+    )
 
 
 def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:

@@ -1,0 +1,112 @@
+"""`ingest check --against`, and `ingest schema register`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ingest.gate.comparison import Finding
+
+# Any other word is a revision of git; a branch of this name is refs/heads/registry.
+_REGISTRY = "registry"
+
+
+def check_against(there: str, select: Sequence[str], exclude: Sequence[str], is_json: bool) -> None:
+    """Print what has changed against the registry or a revision. Raises SchemaRefused."""
+    from ingest.cli import show
+    from ingest.errors import SchemaRefused
+
+    findings = _findings(there, select, exclude)
+    refused = [one for one in findings if one.is_refused]
+    if is_json:
+        show.as_json({"against": there, "changes": [_row(one) for one in findings]})
+    elif not findings:
+        show.line(f"nothing that others rely on has changed against {there}")
+    for one in () if is_json else findings:
+        show.line(_line(one))
+    if refused:
+        count = "1 change" if len(refused) == 1 else f"{len(refused)} changes"
+        streams = ", ".join(sorted({one.stream for one in refused}))
+        raise SchemaRefused(f"{count} against {there} cannot be made: {streams}")
+
+
+def register(select: Sequence[str], exclude: Sequence[str], is_json: bool) -> None:
+    """Register declared schemas, and print each subject. Raises SchemaRefused."""
+    from dataclasses import asdict
+
+    from ingest import settings
+    from ingest.cli import show
+    from ingest.declarations.project import declared_streams
+    from ingest.errors import SelectionEmpty
+    from ingest.gate.registration import register as registered
+    from ingest.lake import Lake
+    from ingest.registry.client import SchemaRegistry
+    from ingest.stack.addresses import schema_registry_properties
+
+    streams = [
+        one
+        for one in declared_streams(select, exclude)
+        if one.avro.schema or one.avro.compatibility
+    ]
+    if not streams:
+        raise SelectionEmpty("no chosen stream declares avro.schema or avro.compatibility")
+    registry = SchemaRegistry(schema_registry_properties(Lake(settings.lake())))
+    rows = [asdict(each) for one in streams for each in registered(registry, one)]
+    if is_json:
+        show.as_json(rows)
+    else:
+        show.table("subjects", rows)
+
+
+def _findings(there: str, select: Sequence[str], exclude: Sequence[str]) -> list[Finding]:
+    from ingest import settings
+    from ingest.declarations.project import declared_streams, parsed
+    from ingest.gate.comparison import against_registry, against_revision
+    from ingest.gate.promises import promised
+    from ingest.gate.revisions import promised_at
+    from ingest.lake import Lake
+    from ingest.lineage.readers import readers_of
+    from ingest.lineage.rendering import renderer
+    from ingest.registry.client import SchemaRegistry
+    from ingest.stack.addresses import schema_registry_properties
+
+    # First: what dbt has parsed last is what models are rendered by.
+    before = {} if there == _REGISTRY else promised_at(there)
+    manifest = parsed()
+    now = promised(declared_streams(select, exclude, manifest))
+    reads = partial(readers_of, manifest, renderer(manifest))
+    if there != _REGISTRY:
+        return list(against_revision(now, before, there, reads))
+    registry = SchemaRegistry(schema_registry_properties(Lake(settings.lake())))
+    return list(against_registry(now, registry, reads))
+
+
+def _row(finding: Finding) -> dict[str, object]:
+    readers = finding.readers
+    return {
+        "stream": finding.stream,
+        "column": finding.column,
+        "change": finding.change,
+        "is_refused": finding.is_refused,
+        "models": readers.models,
+        "exposures": readers.exposures,
+        "may_read": dict(readers.unresolved),
+    }
+
+
+def _line(finding: Finding) -> str:
+    readers = finding.readers
+    parts = [
+        ("models", ", ".join(readers.models)),
+        ("exposures", ", ".join(readers.exposures)),
+        ("perhaps", "; ".join(f"{name} ({why})" for name, why in readers.unresolved.items())),
+    ]
+    read_by = "; ".join(f"{kind} {names}" for kind, names in parts if names)
+    told = f"{'refused' if finding.is_refused else 'allowed'}: {finding.stream}"
+    told += f", column {finding.column}: " if finding.column else ": "
+    told += finding.change
+    if finding.column:
+        told += f"; read by {read_by}" if read_by else "; no model reads it"
+    return " ".join(told.split())
