@@ -25,7 +25,7 @@ from ingest.stack.addresses import schema_registry_properties
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
 from live.board import STREAMS, Board
-from live.events import Applications
+from live.events import TOPICS, Applications
 from live.latency import latencies
 from live.shop import Shop
 from live.truth import compared, is_confirmed, is_followed, landed, position_of
@@ -92,7 +92,7 @@ def _play(
         began = time.time()
         _work(shop, applications, board, (server, closing, chosen.seconds), console)
         made = applications.acknowledged
-        produced = {topic: count + made[topic] for topic, count in applications.before.items()}
+        produced = {topic: applications.before[topic] + made[topic] for topic in TOPICS}
         console.print(f"Made: {made.total():,} events, {shop.changes:,} row changes.")
         _caught_up(root, database, produced, board, server)
     totals = board.totals()
