@@ -19,24 +19,12 @@ setup: ## Install everything into this folder, from the lock files
 demo: ## Land a marketplace's day, build silver and gold, show what came out (ARGS="--seed 9")
 	@$(RUN) python -m demo $(ARGS)
 
-<<<<<<< HEAD
 live: ## Start Kafka, PostgreSQL and a registry, let a marketplace work, and watch (ARGS="--seconds 60")
 	@$(RUN) python -m live $(ARGS)
 
-test: lint ## Lint, then every test, in two processes side by side
-	@echo "Two groups of tests run side by side for some minutes; each prints when it is done."
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(GROUPED) test-ingest test-build
-
-# Spark plans on one core what takes it little to compute: one process would leave the other idle.
-test-ingest:
-	@$(RUN) pytest tests/unit tests/spark
-	@$(RUN) pytest tests/live
-	@$(RUN) pytest tests/build/dbt_suite
-=======
 test: lint ## Lint, then every test, two groups at a time
 	@echo "Groups of tests run two at a time for some minutes; each prints when it is done."
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(GROUPED) $(TESTS)
->>>>>>> 10abcda7fde4346a9fe42b2cf521208150b096c2
 
 test-build:
 	@$(RUN) pytest tests/build $(addprefix --ignore=,tests/build/dbt_suite $(COMMANDS))
