@@ -2,9 +2,9 @@
     config(
         keys = ['order_id'],
         sequence_by = ['source_lsn', 'transaction_order'],
-        apply_as_deletes = "operation = 'd'",
-        apply_as_truncates = "operation = 't'",
-        except_column_list = ['operation', 'source_lsn', 'transaction_order'],
+        apply_as_deletes = "change_operation = 'd'",
+        apply_as_truncates = "change_operation = 't'",
+        except_column_list = ['change_operation', 'source_lsn', 'transaction_order'],
         liquid_clustered_by = ['order_id']
     )
 }}
@@ -12,4 +12,4 @@
 -- What has no operation says that a deleted row is gone, once more.
 select *
 from {{ ref('stg_live__orders') }}
-where operation is not null
+where change_operation is not null

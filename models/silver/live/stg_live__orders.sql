@@ -15,7 +15,7 @@ renamed as (
 
         ---------- strings
         status as order_status,
-        op as operation,
+        op as change_operation,
 
         ---------- numbers
         cast(amount * 100 as bigint) as amount_eur_cents,
