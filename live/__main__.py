@@ -38,7 +38,10 @@ _TO_END = 120.0
 
 
 def main() -> int:
-    """Returns 0, 1 if a number differs from the truth or a part fails, 2 for a wrong request."""
+    """Returns 0, 1 if a number differs from the truth or a part fails, 2 for a wrong request.
+
+    Who asks it to stop before it has begun gets 0, too.
+    """
     line = argparse.ArgumentParser(prog="python -m live", description=__doc__)
     line.add_argument("--seconds", type=float, help="end by itself after so long")
     line.add_argument("--rate", type=float, default=2_000, help="events a second (2000)")
@@ -64,11 +67,15 @@ def main() -> int:
 
 @contextmanager
 def _up(stack: Stack, console: Console) -> Iterator[None]:
+    there = {one.part for one in stack.status() if one.state == "running"}
     try:
         stack.up(console.print)
         yield
     finally:
-        stack.down(console.print)
+        # Somebody else may use what ran before.
+        ours = [name for name in stack.parts if name not in there]
+        if ours:
+            stack.down(console.print, only=ours)
 
 
 def _play(
@@ -87,6 +94,8 @@ def _play(
     board, root = Board(lake), Path(lake.root)
     with _serving(root, console) as server:
         if not _is_ready(database, board, server, closing):
+            if closing.is_set():
+                return 0
             console.print("ingest serve has ended, or does not begin.", style="bold red")
             return 1
         began = time.time()
@@ -94,6 +103,8 @@ def _play(
         made = applications.acknowledged
         produced = {topic: applications.before[topic] + made[topic] for topic in TOPICS}
         console.print(f"Made: {made.total():,} events, {shop.changes:,} row changes.")
+        if applications.refused:
+            console.print(f"{applications.refused:,} events were refused by the broker.")
         _caught_up(root, database, produced, board, server)
     totals = board.totals()
     console.print(board.table())

@@ -144,10 +144,13 @@ class Landing:
         if repeated:
             self.schema.load(first)
             self.types.load(first, self.schema.columns)
+        is_landed = repeated and self._is_appended(first)
         decoder = decoding()
-        decoder.learn(first, now)
+        if not is_landed:
+            # What is learnt now would change what the first pass, which is over, held back.
+            decoder.learn(first, now)
         failpoint("before_first_write")
-        counts = self._land_first(decoder, first, now, repeated)
+        counts = self._land_first(decoder, first, now, is_landed)
         failpoint("after_first_write")
         rest = _NOTHING
         if counts["held"]:
@@ -168,10 +171,10 @@ class Landing:
         )
 
     def _land_first(
-        self, decoder: Decoder, batch_id: int, now: datetime, repeated: bool
+        self, decoder: Decoder, batch_id: int, now: datetime, is_landed: bool
     ) -> dict[str, Any]:
         """Land what fits at first sight; counts, and the marks of what was held back."""
-        if repeated and self._is_appended(batch_id):
+        if is_landed:
             # Delta would skip the write, and with it the look at the records.
             with self.schema.as_recorded():
                 examined, seen = _observed(decoder)

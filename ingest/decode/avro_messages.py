@@ -22,7 +22,16 @@ from ingest.decode.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Rest, null_key_
 from ingest.decode.messages import MessageInput
 from ingest.decode.repository import StreamSchema
 from ingest.decode.typed_records import typed_row
-from ingest.decode.writers import FRAME, ID_HEADERS, Read, Writers, forms, number_of, numbers_of
+from ingest.decode.writers import (
+    DIGITS,
+    FRAME,
+    ID_HEADERS,
+    Read,
+    Writers,
+    forms,
+    number_of,
+    numbers_of,
+)
 from ingest.files.avro import without_logical_types
 from ingest.shapes.conversion import at, quoted, sql_type, text_literal, type_at
 
@@ -33,6 +42,10 @@ if TYPE_CHECKING:
 # Messages of a stream's first batch whose ids are asked for before the first pass over it.
 _SAMPLE = 10_000
 _RECORD, _READ = "_record", "_is_read"
+# SQL: whether bytes are an id as text.
+_IS_NUMBER = (
+    f"regexp_like(cast({{0}} as string), '^{DIGITS.replace('{', '{{').replace('}', '}}')}$')"
+)
 # The id's bytes, and the message behind them.
 _FORM, _BODY = "_form", "_body"
 
@@ -50,8 +63,24 @@ class AvroMessages:
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: what messages are read as, and at first the ids of a sample."""
         is_new = not self._schema.agreed.writers
-        numbers = numbers_of(self._input.sampled(_SAMPLE)) if is_new else set()
-        self._writers.learn(self._schema, numbers, batch_id, now)
+        if not is_new:
+            self._writers.learn(self._schema, (), batch_id, now)
+            return
+        sample = self._input.sampled(_SAMPLE).kept()
+        try:
+            self._learn(sample, batch_id, now)
+        finally:
+            sample.forget()
+
+    def _learn(self, messages: Batches, batch_id: int, now: datetime) -> None:
+        """Learn the schemas by which some of these can be read."""
+
+        def proven(reads: Mapping[int, Read]) -> set[int]:
+            there = f"{messages.columns}, code string, reason string, is_empty boolean"
+            judged = messages.mapped(_judging(reads), there)
+            return numbers_of(judged.mapped(_sound, there))
+
+        self._writers.learn(self._schema, numbers_of(messages), batch_id, now, proven)
 
     def examined(self) -> DataFrame:
         """See Decoder."""
@@ -67,7 +96,7 @@ class AvroMessages:
 
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: schemas of ids that were not known."""
-        self._writers.learn(self._schema, numbers_of(self._held(marks)), batch_id, now)
+        self._learn(self._held(marks), batch_id, now)
 
     def rest(self, marks: str) -> Rest:
         """See Decoder."""
@@ -164,7 +193,7 @@ class AvroMessages:
 def _parts() -> tuple[Column, Column]:
     """The bytes of a message's id, and the message behind them."""
     names = ", ".join(map(text_literal, ID_HEADERS))
-    told = "(length(h.value) = 8 or cast(h.value as string) rlike '^[0-9]+$')"
+    told = f"(length(h.value) = 8 or {_IS_NUMBER.format('h.value')})"
     header = f"get(filter(_headers, h -> lower(h.key) in ({names}) and {told}), 0).value"
     form = F.coalesce(F.expr(header), F.expr(f"substring(value, 1, {FRAME})"))
     body = F.expr(f"if({header} is null, substring(value, {FRAME + 1}), value)")
@@ -175,9 +204,9 @@ def _text_of_id() -> str:
     """SQL of the id as text; null where a message has none."""
     number = f"cast(conv(hex({_FORM}), 16, 10) as string)"
     return (
-        f"case when length({_FORM}) = {FRAME} and substring({_FORM}, 1, 1) = X'00' then {number} "
+        f"case when {_IS_NUMBER.format(_FORM)} then cast({_FORM} as string) "
         f"when length({_FORM}) = 8 then {number} "
-        f"when cast({_FORM} as string) rlike '^[0-9]+$' then cast({_FORM} as string) end"
+        f"when length({_FORM}) = {FRAME} and substring({_FORM}, 1, 1) = X'00' then {number} end"
     )
 
 
@@ -195,6 +224,12 @@ def _judging(reads: Mapping[int, Read]) -> Work:
             yield judged.append_column("is_empty", pa.array(are_empty, pa.bool_()))
 
     return judge
+
+
+def _sound(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Those of judged messages that can be read."""
+    for batch in batches:
+        yield batch.filter(batch["code"].is_null())
 
 
 def _verdict(

@@ -246,6 +246,9 @@ def _masking(stream: Stream) -> Masking | None:
     masks = dict(stream.masks)
     if stream.envelope is Envelope.DEBEZIUM:
         masks |= {(REST, BEFORE, *path): mask for path, mask in stream.masks.items()}
+    if stream.envelope is Envelope.CLOUDEVENTS and any(path[0] == "data" for path in masks):
+        # Bytes that nobody looks into.
+        masks[("data_base64",)] = Mask.REDACT
     needs_key = Mask.HASH in stream.masks.values()
     return Masking(masks, settings.mask_key() if needs_key else b"")
 
@@ -263,7 +266,9 @@ def _verdict(
         text, document = reading.read(raw, headers)
         return None, None, text, shape_text(document, columns)
     except Refused as refused:
-        return refused.code, refused.reason, None, None
+        # A reason may tell what it is about.
+        reason = "values are masked, so no more is said" if reading.masking else refused.reason
+        return refused.code, reason, None, None
 
 
 def _judging(columns: T.StructType, reading: Reading, places: Places | None) -> Work:

@@ -20,7 +20,8 @@ class Masking:
     """Masks by their paths from a record's root; `key` is that of hashes (HMAC-SHA-256).
 
     Names count as the same in any case, so that nothing escapes by another spelling; lists on the
-    way are gone through. A null stays null.
+    way are gone through, and what stands there instead of an object is masked itself, for the value
+    may be in it. A null stays null.
     """
 
     masks: Mapping[tuple[str, ...], Mask]
@@ -32,19 +33,24 @@ class Masking:
             self._apply(document, path, mask)
         return document
 
-    def _apply(self, value: Any, path: tuple[str, ...], mask: Mask) -> None:
-        if isinstance(value, list):
-            for one in value:
-                self._apply(one, path, mask)
-        if not isinstance(value, dict):
-            return
-        for name in [one for one in value if one.lower() == path[0].lower()]:
-            if len(path) > 1:
-                self._apply(value[name], path[1:], mask)
-            elif mask is Mask.DROP:
-                del value[name]
-            elif value[name] is not None:
-                value[name] = REDACTED if mask is Mask.REDACT else self._hash(value[name])
+    def _apply(self, record: dict[str, Any], path: tuple[str, ...], mask: Mask) -> None:
+        for name in [one for one in record if one.lower() == path[0].lower()]:
+            shown = self._shown(record[name], path[1:], mask)
+            if shown is None and record[name] is not None:
+                del record[name]
+            else:
+                record[name] = shown
+
+    def _shown(self, value: Any, path: tuple[str, ...], mask: Mask) -> Any:
+        """What is shown of a value below which `path` goes on; None: nothing."""
+        if path and isinstance(value, dict):
+            self._apply(value, path, mask)
+            return value
+        if path and isinstance(value, list):
+            return [self._shown(one, path, mask) for one in value]
+        if value is None or mask is Mask.DROP:
+            return None
+        return REDACTED if mask is Mask.REDACT else self._hash(value)
 
     def _hash(self, value: Any) -> str:
         text = value if isinstance(value, str) else written(value)

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as T
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Past this many shapes a stream's records are all looked at carefully when they are new.
 MOST_SHAPES = 20_000
 # What an entry with a schema of Avro tells.
-_WRITER, _READER = "writer", "reader"
+_WRITER, _READER = _OF_AVRO = ("writer", "reader")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +56,19 @@ class StreamSchema:
         # Of a stream of Avro: schemas of writers, by their ids, and the one all are read by.
         self.agreed = Agreed()
         self._recorded_agreed = Agreed()
+        # What an earlier try of a batch has recorded, by the batch's numbers.
+        self._agreed_by: dict[int, Agreed] = {}
         self._path = schema_log.ensured(spark, lake)
 
     def load(self, batch_id: int) -> None:
         """Know what was known when `batch_id` began. Raises DeclarationInvalid."""
-        known = [
+        # A batch has two numbers.
+        there = [
             entry
-            for entry in schema_log.entries(self._path, self._stream.name, batch_id)
+            for entry in schema_log.entries(self._path, self._stream.name, batch_id + 1)
             if entry["event_type"] is None
         ]
+        known = [entry for entry in there if entry["_batch_id"] <= batch_id]
         versions = {one["version"]: one["schema"] for one in known if one["schema"]}
         self._recorded = T.StructType()
         if versions:
@@ -74,11 +78,11 @@ class StreamSchema:
         self._shapes = {
             one["variation"]: parse_shape(one["shape"]) for one in known if one["shape"]
         }
-        readers = [one["prototype"] for one in known if one["change"] == _READER]
-        self.agreed = self._recorded_agreed = Agreed(
-            {one["variation"]: one["prototype"] for one in known if one["change"] == _WRITER},
-            readers[-1] if readers else None,
-        )
+        self.agreed = self._recorded_agreed = _agreed(known)
+        self._agreed_by = {
+            number: _agreed([one for one in there if one["_batch_id"] <= number])
+            for number in {one["_batch_id"] for one in there if one["change"] in _OF_AVRO}
+        }
 
     @property
     def knows_shapes(self) -> bool:
@@ -103,6 +107,10 @@ class StreamSchema:
         ]
         self._adopt(result, told, batch_id, now)
         self._shapes |= parsed
+
+    def agreed_before(self, batch_id: int) -> Agreed | None:
+        """What an earlier try of the batch took in, which this one must go by."""
+        return self._agreed_by.get(batch_id)
 
     def agree(self, found: Agreed, incoming: T.StructType, batch_id: int, now: datetime) -> None:
         """Take in schemas of Avro, and grow the columns by those they bring, as declared."""
@@ -190,6 +198,14 @@ class StreamSchema:
         if problems:
             raise DeclarationInvalid(problems)
         return union(recorded, declared) if recorded.fields else declared
+
+
+def _agreed(known: Sequence[Mapping[str, Any]]) -> Agreed:
+    readers = [one["prototype"] for one in known if one["change"] == _READER]
+    return Agreed(
+        {one["variation"]: one["prototype"] for one in known if one["change"] == _WRITER},
+        readers[-1] if readers else None,
+    )
 
 
 def _variation(shape: str) -> int:

@@ -59,12 +59,14 @@ class AvroTranslation:
     def _read(self, number: int) -> tuple[Any, AvroText]:
         if number not in self.writers:
             raise Refused("SCHEMA_UNKNOWN", f"the registry has no Avro schema {number}")
-        schema = json.loads(self.writers[number])
-        if why := unsupported(schema, ()):
-            raise Refused("SCHEMA_UNSUPPORTED", f"schema {number}: {why}")
         try:
+            schema = json.loads(self.writers[number])
+            if why := unsupported(schema):
+                raise Refused("SCHEMA_UNSUPPORTED", f"schema {number}: {why}")
             parsed = fastavro.parse_schema(schema)
             return fastavro.parse_schema(without_logical_types(parsed)), AvroText(parsed)
+        except Refused:
+            raise
         except Exception as error:  # a schema may be anything
             raise Refused("SCHEMA_UNSUPPORTED", f"schema {number}: {error!r}") from error
 

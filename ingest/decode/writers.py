@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.avro.functions import from_avro
@@ -36,8 +36,14 @@ log = logging.getLogger(__name__)
 
 # Headers that hold an id: CloudEvents' extension as text, Apicurio's as eight bytes.
 ID_HEADERS = ("ce_schemaid", "apicurio.value.contentid", "apicurio.value.globalid")
+# An id as text, of at most so many digits as an int of Java; the same in Python and in Spark.
+DIGITS = "[1-9][0-9]{0,9}"
+_NUMBER = re.compile(DIGITS.encode())
 # The byte that Confluent's serializers begin with, and how long it is with the id.
 MAGIC, FRAME = 0, 5
+# Seconds for which the newest schema of a subject counts as that, and for which a registry that
+# did not answer is not asked for it: each batch would wait for the answer.
+_FRESH, _QUIET = 10.0, 60.0
 # Ids that are unknown to the registry and asked for in one batch; rubbish may hold any number.
 _MOST_UNKNOWN = 1_000
 _OPTIONS = {
@@ -87,26 +93,36 @@ class Writers:
     ) -> None:
         self._spark, self._registry = spark, registry
         self._are_columns, self._subject, self._declared = are_columns, subject, declared
+        # The newest schema of the subject, and until when it counts as that.
+        self._newest: str | None = None
+        self._until = 0.0
         self._reads: dict[tuple[str, str | None], Read] = {}
 
     def learn(
-        self, schema: StreamSchema, numbers: Iterable[int], batch_id: int, now: datetime
+        self,
+        schema: StreamSchema,
+        numbers: Iterable[int],
+        batch_id: int,
+        now: datetime,
+        proven: Callable[[Mapping[int, Read]], set[int]] | None = None,
     ) -> None:
         """Learn the schemas of ids, and the reader's as it is now, in one commit.
 
+        `proven` tells by which of them some message can be read: rubbish may name any schema.
         Raises RegistryUnreachable where there is no answer, and ids that are not known.
         """
+        before = schema.agreed_before(batch_id)
+        if before:
+            self._agree(schema, before, batch_id, now)
+            return
         known = schema.agreed
         new = sorted(set(numbers) - known.writers.keys())[:_MOST_UNKNOWN]
-        try:
-            found = {number: self._registry.schema(number) for number in new}
-            reader = self._reader()
-        except RegistryUnreachable as error:
-            if new or not known.writers:
-                raise
-            log.debug("%s; messages are read as before", error)
-            return
+        found = {number: self._registry.schema(number) for number in new}
         added = {number: text for number, text in found.items() if text is not None}
+        reader = self._reader(known, is_changing=bool(added))
+        if added and proven:
+            sound = proven({number: self._read(text, reader) for number, text in added.items()})
+            added = {number: text for number, text in added.items() if number in sound}
         if added or reader != known.reader:
             self._agree(schema, Agreed({**known.writers, **added}, reader), batch_id, now)
 
@@ -116,10 +132,20 @@ class Writers:
             number: self._read(writer, agreed.reader) for number, writer in agreed.writers.items()
         }
 
-    def _reader(self) -> str | None:
+    def _reader(self, known: Agreed, *, is_changing: bool) -> str | None:
+        """The reader's schema; without an answer it stays as it was, once there is one."""
         if self._declared or not self._subject:
             return self._declared
-        return self._registry.newest(self._subject)
+        if is_changing or time.monotonic() > self._until:
+            try:
+                self._newest = self._registry.newest(self._subject)
+                self._until = time.monotonic() + _FRESH
+            except RegistryUnreachable as error:
+                if is_changing or not known.writers:
+                    raise
+                log.warning("%s; messages are read as before", error)
+                self._newest, self._until = known.reader, time.monotonic() + _QUIET
+        return self._newest
 
     def _agree(self, schema: StreamSchema, agreed: Agreed, batch_id: int, now: datetime) -> None:
         incoming: dict[str, T.StructField] = {}
@@ -136,56 +162,76 @@ class Writers:
 
     def _judged(self, writer: str, reader: str | None) -> Read:
         try:
-            if why := unsupported(json.loads(writer), ()):
+            if why := unsupported(json.loads(writer)):
                 return Read(writer, why=why)
             if reader is not None and why_not_readable(writer, reader) is not None:
                 return self._read(writer, None)
             nothing = F.lit(None).cast("binary")
             kind = self._spark.range(0).select(Read(writer, reader).record(nothing)).schema[0]
-        except (ValueError, PySparkException, Py4JJavaError) as error:
+        except Exception as error:  # what a registry holds may be anything
             return Read(writer, why=f"not a schema that Spark reads: {_first_line(error)}")
-        found = nullable(kind.dataType)
+        found, is_record = nullable(kind.dataType), isinstance(kind.dataType, T.StructType)
         if not isinstance(found, T.StructType):
             found = T.StructType([T.StructField(_VALUE, found)])
-            return Read(writer, reader, found, is_record=False)
+        if holds_nothing(found):
+            return Read(writer, why="a record without fields, or a field that is always null")
         names = [name.lower() for name in found.fieldNames()]
         if len(set(names)) < len(names):
             return Read(writer, why="two fields differ in case only")
-        return Read(writer, reader, found)
+        return Read(writer, reader, found, is_record=is_record)
 
 
-def unsupported(schema: Any, around: Sequence[str]) -> str:
+def holds_nothing(kind: T.DataType) -> bool:
+    """Whether a type is, or holds, one that has no values: no file of a table could."""
+    if isinstance(kind, T.StructType):
+        return not kind.fields or any(holds_nothing(one.dataType) for one in kind.fields)
+    if isinstance(kind, T.ArrayType):
+        return holds_nothing(kind.elementType)
+    if isinstance(kind, T.MapType):
+        return holds_nothing(kind.valueType)
+    return isinstance(kind, T.NullType)
+
+
+def unsupported(schema: Any) -> str:
     """Why no message of a schema is read; empty where they are.
 
     A type that holds itself has no columns. Items of no bytes could be any number of them.
     """
+    return _unsupported(schema, (), set())
+
+
+def _unsupported(schema: Any, around: Sequence[str], empty: set[str]) -> str:
+    """See `unsupported`; `empty` learns the names of types without bytes."""
     if isinstance(schema, str):
         return f"{schema} holds itself" if schema in around else ""
     if isinstance(schema, list):
-        return next(filter(None, (unsupported(one, around) for one in schema)), "")
+        return next(filter(None, (_unsupported(one, around, empty) for one in schema)), "")
     if not isinstance(schema, dict):
         return "not a schema of Avro"
     if "name" in schema:
-        around = (*around, schema["name"])
-        if "namespace" in schema:
-            around = (*around, f"{schema['namespace']}.{schema['name']}")
-    if schema.get("type") == "array" and _is_empty(schema.get("items")):
+        names = {schema["name"], f"{schema.get('namespace', '')}.{schema['name']}"}
+        around = (*around, *names)
+        if _is_empty(schema, empty):
+            empty |= names
+    if schema.get("type") == "array" and _is_empty(schema.get("items"), empty):
         return "an array of items without bytes"
     inner = [schema.get("items", "null"), schema.get("values", "null")]
     inner += [one.get("type") for one in schema.get("fields", ())]
     if isinstance(schema.get("type"), dict | list):
         inner.append(schema["type"])
-    return unsupported(inner, around)
+    return _unsupported(inner, around, empty)
 
 
-def _is_empty(items: Any) -> bool:
+def _is_empty(items: Any, empty: set[str]) -> bool:
     """Whether items take no bytes; a name may stand for such a type."""
     if isinstance(items, dict):
         kind = items.get("type")
         if kind in ("record", "error"):
-            return all(_is_empty(one.get("type")) for one in items.get("fields", ()))
-        return kind == "null" or (kind == "fixed" and not items.get("size"))
-    return bool(items == "null")
+            return all(_is_empty(one.get("type"), empty) for one in items.get("fields", ()))
+        return _is_empty(kind, empty) or (kind == "fixed" and not items.get("size"))
+    # By its last part: a name that is taken for another one costs a schema, not the process.
+    names = {one.rpartition(".")[2] for one in empty}
+    return items == "null" or (isinstance(items, str) and items.rpartition(".")[2] in names)
 
 
 def forms(number: int) -> Sequence[bytes]:
@@ -200,7 +246,7 @@ def number_of(value: bytes | None, headers: Iterable[Any] | None) -> tuple[int |
     for header in headers or ():
         if header["key"].lower() in ID_HEADERS and header["value"]:
             told = bytes(header["value"])
-            if told.isdigit():
+            if _NUMBER.fullmatch(told):
                 return int(told), value
             if len(told) == len(bytes(8)):
                 return int.from_bytes(told, "big"), value

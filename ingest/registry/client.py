@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,6 +17,8 @@ _Answer = TypeVar("_Answer")
 # A registry that does not answer is told of soon: streams wait, and ask again.
 _DEFAULTS = {"timeout": 10, "max.retries": 1, "cache.capacity": 10_000}
 _NOT_FOUND, _CONFLICT, _UNPROCESSABLE = 404, 409, 422
+# Answers about one id, and not about the registry: there is none of that number, or none for us.
+_NO_SUCH_ID = (400, 403, _NOT_FOUND, _UNPROCESSABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class SchemaRegistry:
 
     def schema(self, number: int) -> str | None:
         """The schema of an id; None where the registry has none, or it is not Avro."""
-        return self._asked(lambda client: self._text(client.get_schema(number)))
+        return self._asked(lambda client: self._text(client.get_schema(number)), _NO_SUCH_ID)
 
     def newest(self, subject: str) -> str | None:
         """The newest schema of a subject; None where there is no such subject, or not of Avro."""
@@ -85,7 +87,11 @@ class SchemaRegistry:
     def _text(self, schema: Schema | None) -> str | None:
         if schema is None or schema.schema_str is None or schema.schema_type != "AVRO":
             return None
-        return inlined(schema.schema_str, self._referenced(schema))
+        try:
+            return inlined(schema.schema_str, self._referenced(schema))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            # What refers to no schema of Avro is none.
+            return None
 
     def _referenced(self, schema: Schema) -> list[str]:
         """The schemas that one refers to, each after those that it refers to itself."""
@@ -97,19 +103,25 @@ class SchemaRegistry:
             found += [*self._referenced(other), other.schema_str or "null"]
         return found
 
-    def _asked(self, question: Callable[[SchemaRegistryClient], _Answer]) -> _Answer | None:
-        from confluent_kafka.schema_registry.error import SchemaRegistryError
+    def _asked(
+        self,
+        question: Callable[[SchemaRegistryClient], _Answer],
+        nothing: Sequence[int] = (_NOT_FOUND,),
+    ) -> _Answer | None:
+        """The answer; None where its status is one of `nothing`."""
+        from confluent_kafka.schema_registry.error import OAuthTokenError, SchemaRegistryError
         from httpx2 import HTTPError
 
         try:
             return question(self._connected())
         except SchemaRegistryError as error:
-            if error.http_status_code == _NOT_FOUND:
+            if error.http_status_code in nothing:
                 return None
             if error.http_status_code in (_CONFLICT, _UNPROCESSABLE):
                 raise SchemaRefused(f"the schema registry refuses: {error}") from error
             raise RegistryUnreachable(f"the schema registry refuses: {error}") from error
-        except HTTPError as error:
+        except (HTTPError, OAuthTokenError, ValueError) as error:
+            # Something else than a registry may answer, in no JSON.
             raise RegistryUnreachable(
                 f"the schema registry at {self._properties['url']} does not answer: "
                 f"{error or type(error).__name__}"

@@ -51,14 +51,13 @@ def record(
     batch_id: int,
     now: datetime,
 ) -> None:
-    """Write gaps down; the same ones once, however often a recovery is begun anew."""
+    """Write gaps down; each once, however often a recovery is begun anew."""
     if not gaps:
         return
     path = lake.ops("gaps")
     if not lake.is_table(path):
         delta.ensure_table(spark, path, _DDL)
-    rows = [(stream.name, *astuple(gap), batch_id, now) for gap in gaps]
-    found = repr([stream.name, *map(astuple, gaps)])
-    table_log.append_rows(
-        path, rows, application=hashlib.sha256(found.encode()).hexdigest(), version=batch_id
-    )
+    for gap in gaps:
+        row = (stream.name, *astuple(gap), batch_id, now)
+        begins = repr((stream.name, gap.topic, gap.partition, gap.first, gap.reason))
+        table_log.append_rows(path, [row], application=hashlib.sha256(begins.encode()).hexdigest())

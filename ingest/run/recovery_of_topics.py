@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ingest.declarations.stream import KafkaSource, Stream
 from ingest.lake import Lake
 from ingest.run.broker_admin import BrokerAdmin, Offsets
-from ingest.run.checkpoint import fresh_identity
+from ingest.run.checkpoint import counted, fresh_identity, newest_committed
 from ingest.run.gaps import REMADE, REMOVED, Gap, record
 from ingest.run.topics import KnownTopic, Recovered, known_topics, save_topics
 from ingest.shapes.conversion import text_literal
@@ -62,7 +62,10 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
             # It was made again, and what told so is gone.
             since[topic], starts[topic] = newest + 2, dict(earliest[topic])
             again.pop(topic, None)
-    gaps = [*_gaps_of_remade(gone), *_gaps(earliest, finished, again)]
+    # Up to where it was read, though nothing of a partition may have landed since.
+    begun = [earlier.starting_offsets] if earlier else []
+    read = _without_remade(remade, *begun, _read_offsets(lake, stream))
+    gaps = [*_gaps_of_remade(gone), *_gaps(earliest, read, finished, again)]
     for gap in gaps:
         log.warning("%s: %s", stream.name, gap)
     # Before anything that makes the stream start again.
@@ -145,6 +148,27 @@ def _gaps_of_remade(gone: Offsets) -> Iterator[Gap]:
     for topic, partitions in gone.items():
         for number, last in partitions.items():
             yield Gap(topic, int(number), last + 1, None, REMADE)
+
+
+def _read_offsets(lake: Lake, stream: Stream) -> Offsets:
+    """Where the checkpoint that is there would go on."""
+    checkpoint = lake.checkpoint(stream.table)
+    try:
+        return counted(checkpoint, newest_committed(checkpoint)) or {}
+    except ValueError:
+        # It is torn, which may be why somebody recovers.
+        return {}
+
+
+def _without_remade(remade: Collection[str], *nexts: Offsets) -> Offsets:
+    """The last offset that was read of each partition, from where it went on."""
+    found: dict[str, dict[str, int]] = {}
+    for one in nexts:
+        for topic, partitions in one.items():
+            there = found.setdefault(topic, {}) if topic not in remade else {}
+            for number, offset in partitions.items():
+                there[number] = max(offset - 1, there.get(number, -1))
+    return found
 
 
 def _gaps(earliest: Offsets, *landed: Offsets) -> Iterator[Gap]:

@@ -129,8 +129,8 @@ def _watch(
 
 def _note_end(query: StreamQuery, retries: Retries, errors: list[HeadwaterError]) -> None:
     """What becomes of a stream that has ended by itself."""
-    is_away = isinstance(query.error, BrokerUnreachable | RegistryUnreachable)
-    if is_away or query.goes_on():
+    # What goes on asks the broker, which may be away just then.
+    if query.goes_on() or isinstance(query.error, BrokerUnreachable | RegistryUnreachable):
         seconds = retries.later(query.stream)
         log.warning("%s; trying again in %.0f s", query.error, seconds)
     elif query.error and query.error not in errors:

@@ -39,7 +39,9 @@ def hashed(text: str) -> str:
             {"a": [{"b": "[redacted]"}, {"c": 2}]},
         ),
         (("a", "b"), Mask.DROP, {"a": {"b": 1, "c": 2}}, {"a": {"c": 2}}),
-        (("a", "b"), Mask.DROP, {"a": "text"}, {"a": "text"}),
+        # JSON in a text, for one: the value may be in it.
+        (("a", "b"), Mask.DROP, {"a": '{"b": 1}', "c": 2}, {"c": 2}),
+        (("a", "b"), Mask.REDACT, {"a": ["text", None]}, {"a": ["[redacted]", None]}),
     ],
 )
 def test_a_value_is_replaced_wherever_it_stands(
