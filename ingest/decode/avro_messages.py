@@ -240,7 +240,7 @@ def _verdict(
         return "NOT_FRAMED", "it begins with no id of a schema (a byte 0 and four bytes)", False
     read = reads.get(number)
     if read is None:
-        return "SCHEMA_UNKNOWN", f"the registry has no Avro schema {number}", False
+        return "SCHEMA_UNKNOWN", f"no Avro schema {number} is known that it could be of", False
     if read.why:
         return "SCHEMA_UNSUPPORTED", f"schema {number}: {read.why}", False
     try:

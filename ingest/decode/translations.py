@@ -58,7 +58,7 @@ class AvroTranslation:
 
     def _read(self, number: int) -> tuple[Any, AvroText]:
         if number not in self.writers:
-            raise Refused("SCHEMA_UNKNOWN", f"the registry has no Avro schema {number}")
+            raise Refused("SCHEMA_UNKNOWN", f"no Avro schema {number} is known that it could be of")
         try:
             schema = json.loads(self.writers[number])
             if why := unsupported(schema):

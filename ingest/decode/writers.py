@@ -121,7 +121,9 @@ class Writers:
         added = {number: text for number, text in found.items() if text is not None}
         reader = self._reader(known, is_changing=bool(added))
         if added and proven:
-            sound = proven({number: self._read(text, reader) for number, text in added.items()})
+            reads = {number: self._read(text, reader) for number, text in added.items()}
+            # Those that nothing is read by bring no columns either.
+            sound = proven(reads) | {number for number, read in reads.items() if read.why}
             added = {number: text for number, text in added.items() if number in sound}
         if added or reader != known.reader:
             self._agree(schema, Agreed({**known.writers, **added}, reader), batch_id, now)
