@@ -5,7 +5,7 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
 # Spark plans on one core what takes it little to compute: one process would leave the other idle.
 # The longest come first, so that what is left for the end is short.
-TESTS := test-build test-ingest test-suite test-commands test-live
+TESTS := test-build test-ingest test-live test-suite test-commands
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
 .PHONY: help setup demo live test $(TESTS) lint docs bench lock clean
