@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ingest.databases.followed import FollowedDatabase
@@ -40,13 +40,18 @@ def caught_up(
                 followed.catch_up(stopping)
         except Exception as error:  # Kafka's, too: it concerns this database alone
             failed[name] = explained(error, name, lake)
-    ready = [one for one in streams if (of := database_of(one)) is None or of.name not in failed]
-    return ready, list(failed.values())
+    return _without(streams, failed), list(failed.values())
 
 
-def renewed(spark: SparkSession, lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
-    """Have snapshots made of databases of which changes are missing; what went wrong."""
-    errors: list[HeadwaterError] = []
+def renewed(
+    spark: SparkSession, lake: Lake, streams: Sequence[Stream]
+) -> tuple[list[Stream], list[HeadwaterError]]:
+    """Have snapshots made of databases of which changes are missing.
+
+    Streams that may be recovered, and what went wrong with the others: behind a gap that is not
+    repaired nobody would see it any more.
+    """
+    failed: dict[str, HeadwaterError] = {}
     for name, of_it in _by_database(streams).items():
         try:
             with _followed(spark, lake, of_it) as (followed, admin):
@@ -55,8 +60,13 @@ def renewed(spark: SparkSession, lake: Lake, streams: Sequence[Stream]) -> list[
                 ):
                     followed.renew(admin)
         except Exception as error:  # Kafka's, too: it concerns this database alone
-            errors.append(explained(error, name, lake))
-    return errors
+            failed[name] = explained(error, name, lake)
+    return _without(streams, failed), list(failed.values())
+
+
+def _without(streams: Sequence[Stream], failed: Collection[str]) -> list[Stream]:
+    """Streams but for those of some databases."""
+    return [one for one in streams if (of := database_of(one)) is None or of.name not in failed]
 
 
 @contextlib.contextmanager

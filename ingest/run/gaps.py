@@ -59,5 +59,5 @@ def record(
         delta.ensure_table(spark, path, _DDL)
     for gap in gaps:
         row = (stream.name, *astuple(gap), batch_id, now)
-        begins = repr((stream.name, gap.topic, gap.partition, gap.first, gap.reason))
+        begins = repr((stream.name, gap.topic, gap.partition, gap.first, gap.reason, batch_id))
         table_log.append_rows(path, [row], application=hashlib.sha256(begins.encode()).hexdigest())

@@ -32,10 +32,9 @@ log = logging.getLogger(__name__)
 
 def recovered(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
     """Recover each stream. Returns what went wrong, a stream each."""
-    errors: list[HeadwaterError] = []
     with owned(lake, streams) as (spark, _):
-        errors += renewed(spark, lake, streams)
-        for stream in streams:
+        ready, errors = renewed(spark, lake, streams)
+        for stream in ready:
             try:
                 recover_stream(spark, lake, stream)
             except Exception as error:  # Spark's and Kafka's too: this stream's alone

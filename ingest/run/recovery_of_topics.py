@@ -174,6 +174,8 @@ def _without_remade(remade: Collection[str], *nexts: Offsets) -> Offsets:
 def _gaps(earliest: Offsets, *landed: Offsets) -> Iterator[Gap]:
     for topic, partitions in earliest.items():
         for number, first in partitions.items():
-            last = max(one.get(topic, {}).get(number, -1) for one in landed)
-            if 0 <= last < first - 1:
+            known = [one[topic][number] for one in landed if number in one.get(topic, {})]
+            # Of a partition that nobody has read yet, nobody knows where it began.
+            last = max(known, default=first)
+            if last < first - 1:
                 yield Gap(topic, int(number), last + 1, first - 1, REMOVED)

@@ -49,6 +49,8 @@ class Backlog:
     _failures: dict[str, int] = field(default_factory=dict)
     _live: frozenset[str] = field(init=False)
     _last_was_live: bool = False
+    # What a pass of the others did not come to, before live models had their turn.
+    _left: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         # What landed while nobody built.
@@ -67,6 +69,8 @@ class Backlog:
         """
         ready = self._ready(taken)
         live, rest = ready & self._live, ready - self._live
+        # In each pass the same models come first; those that it did not come to have the next one.
+        rest = rest & self._left or rest
         chosen = rest if rest and (self._last_was_live or not live) else live
         if not chosen:
             return None
@@ -74,9 +78,9 @@ class Backlog:
         self._due -= chosen
         return Pass(frozenset(chosen), chosen is live)
 
-    def is_live_waiting(self) -> bool:
+    def is_live_waiting(self, taken: Set[str] = frozenset()) -> bool:
         """Whether a live model is behind that could be built now."""
-        return bool(self._ready(frozenset()) & self._live)
+        return bool(self._ready(taken) & self._live)
 
     def ended(self, began: float, outcomes: Mapping[str, Outcome]) -> None:
         """What became of the models of a pass that began at `began`.
@@ -84,6 +88,10 @@ class Backlog:
         What is below a model that was built, and was not part of the pass, is behind now: it may
         have been built since the stream grew, but before this model was.
         """
+        if others := outcomes.keys() - self._live:
+            failed = {model for model in others if outcomes[model] is Outcome.FAILED}
+            left = {model for model in others if outcomes[model] is Outcome.LEFT}
+            self._left = left - self.models.below(failed)
         built = [model for model, outcome in outcomes.items() if outcome is Outcome.BUILT]
         self._due |= self.models.below(built) - outcomes.keys()
         for model, outcome in outcomes.items():

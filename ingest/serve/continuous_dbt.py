@@ -119,7 +119,7 @@ class ContinuousDbt:
             if chosen.is_live or first[-1] - first[0] < _SLICE:
                 return False
             with self._lock:
-                return self._backlog.is_live_waiting()
+                return self._backlog.is_live_waiting(self._known_to_claim)
 
         commits = self._commits()
         try:

@@ -77,9 +77,10 @@ def serve(
             _, stopping = stack.enter_context(owned)
         claims = Claims(DriverViews(spark.newSession()))
         if sql:
-            stack.enter_context(SqlEndpoint(spark.newSession(), sql))
+            # Before anybody can ask: who finds no claims builds beside us.
             claims.start()
             stack.callback(claims.stop)
+            stack.enter_context(SqlEndpoint(spark.newSession(), sql))
         dbt = _continuous_dbt(spark, lake, plan, claims)
         dbt.start()
         stack.callback(dbt.wait)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _AUTHENTICATION = "hive.server2.authentication"
+_TRANSPORT, _BINARY = "hive.server2.transport.mode", "binary"
 # Who has to log in may come from anywhere. The server's other ways ask nobody (NONE, NOSASL), or
 # run classes that we know nothing of.
 _LOGINS = ("LDAP", "KERBEROS")
@@ -37,7 +38,6 @@ class Address:
         own = {
             "hive.server2.thrift.bind.host": self.host,
             "hive.server2.thrift.port": str(self.port),
-            "hive.server2.thrift.http.port": str(self.port),
         }
         hadoop = {
             f"spark.hadoop.{name}": value for name, value in {**self.properties, **own}.items()
@@ -53,6 +53,9 @@ def address(text: str, properties_file: str | None = None) -> Address:
     if not number.isdigit() or not 0 < int(number) < 65536:
         raise AddressRefused(f"--sql {text}: say a port, or an address and a port: 127.0.0.1:10000")
     properties = _read(Path(properties_file)) if properties_file else {}
+    if properties.get(_TRANSPORT, _BINARY).lower() != _BINARY:
+        # Spark's server of HTTP knows no host: it listens on every address.
+        raise AddressRefused(f"HEADWATER_SQL_PROPERTIES: {_TRANSPORT} can only be {_BINARY}")
     login = properties.get(_AUTHENTICATION, "NONE").upper()
     if login not in _LOGINS and not _is_loopback(host):
         raise AddressRefused(
@@ -116,8 +119,15 @@ def _read(path: Path) -> Mapping[str, str]:
         lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
     except OSError as error:
         raise AddressRefused(f"{name}: {path}: {error.strerror}") from error
-    pairs = [line.partition("=") for line in lines if line and not line.startswith(("#", "!"))]
-    for key, sign, _ in pairs:
-        if not sign or not key.strip().startswith(("hive.", "hadoop.")):
-            raise AddressRefused(f"{name}: {path}: {key!r} is no setting of the Thrift server")
-    return {key.strip(): value.strip() for key, _, value in pairs}
+    found = {}
+    for number, line in enumerate(lines, 1):
+        if not line or line.startswith(("#", "!")):
+            continue
+        key, sign, value = (one.strip() for one in line.partition("="))
+        if not sign or not key.startswith(("hive.", "hadoop.")):
+            # Not repeated: it may hold a password.
+            raise AddressRefused(
+                f"{name}: {path}: line {number} is no setting of the Thrift server (hive.… = …)"
+            )
+        found[key] = value
+    return found

@@ -110,8 +110,13 @@ def _read(path: Path, variable: str) -> Mapping[str, str]:
         lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
     except OSError as error:
         raise ServersUnknown(f"{variable}: {path}: {error.strerror}") from error
-    told = [line for line in lines if line and not line.startswith(("#", "!"))]
-    pairs = [line.partition("=") for line in told]
-    if wrong := [line for line, sign, _ in pairs if not sign]:
-        raise ServersUnknown(f"{variable}: {path}: {wrong[0]!r} is no key=value")
-    return {key.strip(): value.strip() for key, _, value in pairs}
+    found = {}
+    for number, line in enumerate(lines, 1):
+        if not line or line.startswith(("#", "!")):
+            continue
+        key, sign, value = line.partition("=")
+        if not sign:
+            # Not repeated: it may hold a password.
+            raise ServersUnknown(f"{variable}: {path}: line {number} is no key=value")
+        found[key.strip()] = value.strip()
+    return found

@@ -90,8 +90,9 @@ class Topics(Workshop):
     def recover(self, table: str) -> list[HeadwaterError]:
         """Repair a stream as `ingest recover` does."""
         stream = self._streams[table]
-        errors = renewed(self.spark, self.lake, [stream])
-        recover_stream(self.spark, self.lake, stream)
+        ready, errors = renewed(self.spark, self.lake, [stream])
+        for one in ready:
+            recover_stream(self.spark, self.lake, one)
         return errors
 
     def _done(self, asked: Mapping[Any, Future[Any]]) -> None:

@@ -34,7 +34,7 @@ def test_properties_are_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     [
         (None, "No such file"),
         ("security.protocol=SSL", "has no bootstrap.servers"),
-        ("bootstrap.servers", "'bootstrap.servers' is no key=value"),
+        ("bootstrap.servers", "line 1 is no key=value"),
     ],
 )
 def test_a_wrong_file_is_named(

@@ -144,3 +144,13 @@ def test_what_grows_while_it_is_built_is_built_again(clock: Clock) -> None:
     backlog.grew(["trucks"])
     backlog.ended(clock(), dict.fromkeys(chosen.models, Outcome.BUILT))
     assert built(backlog) == {"positions", "map"}
+
+
+def test_models_that_a_pass_did_not_come_to_have_the_next_one(clock: Clock) -> None:
+    backlog = Backlog(models(), clock)
+    late = {"map", "report"}
+    built(backlog, **dict.fromkeys(late, Outcome.LEFT))
+    backlog.grew(["orders", "trucks"])
+    assert built(backlog) == late
+    assert built(backlog) == set(PARENTS) - late
+    assert built(backlog) == late

@@ -75,6 +75,21 @@ def test_a_file_that_holds_something_else_is_named(line: str, tmp_path: Path) ->
         address("10000", str(file))
 
 
+def test_a_line_that_is_wrong_is_not_repeated(tmp_path: Path) -> None:
+    file = tmp_path / "sql.properties"
+    file.write_text("# login\nhive.server2.keystore.password: s3cret")
+    with pytest.raises(AddressRefused, match="line 2 is no setting") as refused:
+        address("10000", str(file))
+    assert "s3cret" not in str(refused.value)
+
+
+def test_a_transport_that_listens_everywhere_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "sql.properties"
+    file.write_text("hive.server2.transport.mode=http")
+    with pytest.raises(AddressRefused, match="can only be binary"):
+        address("10000", str(file))
+
+
 def test_a_taken_port_is_refused_before_anything_starts() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
