@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest.errors import AddressRefused, EndpointFailed
+from ingest.stack.addresses import read_properties
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -115,19 +116,8 @@ def _is_loopback(host: str) -> bool:
 
 def _read(path: Path) -> Mapping[str, str]:
     name = "HEADWATER_SQL_PROPERTIES"
-    try:
-        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
-    except OSError as error:
-        raise AddressRefused(f"{name}: {path}: {error.strerror}") from error
-    found = {}
-    for number, line in enumerate(lines, 1):
-        if not line or line.startswith(("#", "!")):
-            continue
-        key, sign, value = (one.strip() for one in line.partition("="))
-        if not sign or not key.startswith(("hive.", "hadoop.")):
-            # Not repeated: it may hold a password.
-            raise AddressRefused(
-                f"{name}: {path}: line {number} is no setting of the Thrift server (hive.… = …)"
-            )
-        found[key] = value
+    found = read_properties(path, name, AddressRefused)
+    for key in found:
+        if not key.startswith(("hive.", "hadoop.")):
+            raise AddressRefused(f"{name}: {path}: {key!r} is no setting of the Thrift server")
     return found

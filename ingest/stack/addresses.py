@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from ingest import settings
-from ingest.errors import ServersUnknown
+from ingest.errors import InputError, ServersUnknown
 from ingest.lake import Lake
 
 
@@ -33,7 +33,7 @@ def kafka_properties(lake: Lake) -> Mapping[str, str]:
     if not declared:
         what = "no Kafka is known: name a file of client properties in HEADWATER_KAFKA_PROPERTIES"
         return {"bootstrap.servers": f"127.0.0.1:{_port(lake, 'kafka', what)}"}
-    found = _read(Path(declared), "HEADWATER_KAFKA_PROPERTIES")
+    found = read_properties(Path(declared), "HEADWATER_KAFKA_PROPERTIES")
     if "bootstrap.servers" not in found:
         raise ServersUnknown(f"HEADWATER_KAFKA_PROPERTIES: {declared} has no bootstrap.servers")
     return found
@@ -45,7 +45,7 @@ def schema_registry_properties(lake: Lake) -> Mapping[str, str]:
     if not declared:
         what = f"no schema registry is known: name a file of its properties in {name}"
         return {"url": f"http://127.0.0.1:{_port(lake, 'registry', what)}/apis/ccompat/v7"}
-    found = _read(Path(declared), name)
+    found = read_properties(Path(declared), name)
     if "url" not in found:
         raise ServersUnknown(f"{name}: {declared} has no url")
     return found
@@ -79,7 +79,7 @@ def database_properties(lake: Lake, name: str) -> Mapping[str, str]:
             "database.user": "postgres",
             "database.dbname": "shop",
         }
-    told, beginning = _read(Path(declared), "HEADWATER_DATABASES"), f"{name}."
+    told, beginning = read_properties(Path(declared), "HEADWATER_DATABASES"), f"{name}."
     found = {
         key.removeprefix(beginning): value
         for key, value in told.items()
@@ -105,11 +105,14 @@ def _port(lake: Lake, part: str, otherwise: str) -> int:
     return port
 
 
-def _read(path: Path, variable: str) -> Mapping[str, str]:
+def read_properties(
+    path: Path, variable: str, refusal: type[InputError] = ServersUnknown
+) -> Mapping[str, str]:
+    """The properties in a file that `variable` of the environment names. Raises `refusal`."""
     try:
         lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
     except OSError as error:
-        raise ServersUnknown(f"{variable}: {path}: {error.strerror}") from error
+        raise refusal(f"{variable}: {path}: {error.strerror}") from error
     found = {}
     for number, line in enumerate(lines, 1):
         if not line or line.startswith(("#", "!")):
@@ -117,6 +120,6 @@ def _read(path: Path, variable: str) -> Mapping[str, str]:
         key, sign, value = line.partition("=")
         if not sign:
             # Not repeated: it may hold a password.
-            raise ServersUnknown(f"{variable}: {path}: line {number} is no key=value")
+            raise refusal(f"{variable}: {path}: line {number} is no key=value")
         found[key.strip()] = value.strip()
     return found
