@@ -40,11 +40,15 @@ _ALWAYS = {
     # Bronze keeps what came, also instants before the Gregorian calendar.
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    # Spark asks after each row how large a piece for Python has become, which takes as long as
+    # the piece has rows, where a column is null in most.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     # A batch takes about a hundred classes of generated code: as many as are kept by default.
     "spark.sql.codegen.cache.maxEntries": "5000",
     # Past this many fields, nested ones too, Spark stops compiling a query as a whole.
     "spark.sql.codegen.maxFields": "1000",
     # For pages of the UI that nobody sees, Spark keeps texts of the plans of a thousand queries.
+    "spark.sql.ui.explainMode": "simple",
     "spark.sql.ui.retainedExecutions": "20",
     "spark.ui.retainedJobs": "100",
     "spark.ui.retainedStages": "100",

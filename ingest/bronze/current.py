@@ -7,6 +7,7 @@ may be applied again, so a process that dies in between costs nothing but the re
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 log = logging.getLogger(__name__)
+
+# About so many changes are applied at once.
+_AT_ONCE = 2_000_000
 
 # What stands before every change: DMS gives no sequence to the rows of a full load.
 _BEFORE_ALL: dict[T.DataType, str] = {
@@ -49,28 +53,28 @@ class CurrentTable:
         """Folder of the table."""
         return self.lake.bronze(self.stream.current_table)
 
-    def follow(self, applied: int) -> int:
-        """Apply what bronze holds past the batch `applied`; the newest batch then applied.
+    def follow(self, applied: int) -> Iterator[int]:
+        """Apply what bronze holds past the batch `applied`; the newest batch applied, each time.
 
         Everything, where there is no such table yet.
         """
-        newest = table_log.newest_batch(self.lake.bronze(self.stream.table))
+        bronze = self.lake.bronze(self.stream.table)
+        newest = table_log.newest_batch(bronze)
         is_new = not self.lake.is_table(self.path)
         since = -1 if is_new else applied
-        if newest <= since:
-            return newest
-        view = f"{self.stream.table}__arrived"
-        self._arrived(since).createOrReplaceTempView(view)
-        outcome = self._changes()(view)
-        self._say(outcome)
-        if is_new:
-            table = (self.stream.current_table, self.stream.name, "current")
-            delta.register(self.spark, self.lake, [table])
-        return newest
+        for after, up_to in table_log.batch_ranges(bronze, since, newest, _AT_ONCE):
+            view = f"{self.stream.table}__arrived"
+            self._arrived(after, up_to).createOrReplaceTempView(view)
+            self._say(self._changes()(view))
+            if is_new:
+                table = (self.stream.current_table, self.stream.name, "current")
+                delta.register(self.spark, self.lake, [table])
+                is_new = False
+            yield up_to
 
-    def _arrived(self, since: int) -> DataFrame:
+    def _arrived(self, after: int, up_to: int) -> DataFrame:
         bronze = self.spark.read.format("delta").load(self.lake.bronze(self.stream.table))
-        rows = bronze.where(F.col("_batch_id") > since)
+        rows = bronze.where(F.col("_batch_id").between(after + 1, up_to))
         if self.stream.envelope is Envelope.DEBEZIUM:
             self._warn_of_incomplete(rows)
             return rows.where(F.col(OPERATION).isin(*CHANGE_OPERATIONS))

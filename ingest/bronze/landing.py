@@ -2,8 +2,9 @@
 
 A batch makes at most two commits to its table. The first takes every record that fits at
 first sight, in one pass; the second takes the rest, after the table has grown. Each has its
-own `_batch_id`, so that a reader who saw the first never misses the second. Each write is
-skipped by Delta where an earlier try of the same batch has made it.
+own `_batch_id`, so that a reader who saw the first never misses the second, and a process that
+repeats a batch finds by it what an earlier one has written. Delta's own `txnVersion` would do
+the same, and cost a look at the table's whole state for each commit.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ from ingest.failpoint import failpoint
 from ingest.files.headers import csv_header, empty_files, why_unreadable
 from ingest.files.lines import packed_otherwise
 from ingest.lake import Lake
-from ingest.shapes.conversion import at, type_at
+from ingest.shapes.conversion import at, quoted, text_literal, type_at
 from ingest.tables import columns, delta, table_log
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 log = logging.getLogger(__name__)
@@ -144,7 +145,7 @@ class Landing:
         if repeated:
             self.schema.load(first)
             self.types.load(first, self.schema.columns)
-        is_landed = repeated and self._is_appended(first)
+        is_landed = repeated and self._has_first_pass(first)
         decoder = decoding()
         if not is_landed:
             # What is learnt now would change what the first pass, which is over, held back.
@@ -183,7 +184,7 @@ class Landing:
             self.schema.record(batch_id, now)
             examined, seen = _observed(decoder)
             fresh = self._fresh(examined.where(f"{MARK} is null"), now)
-            self._append(self._with_ingest_columns(fresh, batch_id, now), batch_id)
+            delta.append(self._with_ingest_columns(fresh, batch_id, now), self.path)
         # Counted afterwards, from one column: a look at each wide row on its way costs more.
         return {**seen.get, **self._counted(batch_id)}
 
@@ -196,9 +197,9 @@ class Landing:
         # Two tables: neither commit has to wait for the other.
         with ThreadPoolExecutor(1) as beside:
             rejects = beside.submit(self._land_rejects, rest, batch_id, now, repeated)
-            if not (repeated and self._is_appended(batch_id)):
+            if not (repeated and self._is_landed(self.path, batch_id)):
                 rows = self._fresh(rest.rows, now)
-                self._append(self._with_ingest_columns(rows, batch_id, now), batch_id)
+                delta.append(self._with_ingest_columns(rows, batch_id, now), self.path)
             failpoint("after_second_write")
             return {**self._counted(batch_id), "rejects": rejects.result()}
 
@@ -211,12 +212,12 @@ class Landing:
         count = rest.rejects.count()
         if count and not self._is_quarantined(batch_id, "records", repeated):
             values = {
-                "_ingested_at": _of_the_batch(F.lit(now)),
-                "_batch_id": _of_the_batch(F.lit(batch_id).cast("bigint")),
-                "_code_version": F.lit(delta.code_version()),
-            } | {name: F.col(name) for name in rest.rejects.columns}
+                "_ingested_at": _of_the_batch(_instant(now)),
+                "_batch_id": _of_the_batch(f"{batch_id}L"),
+                "_code_version": text_literal(delta.code_version()),
+            } | {name: name for name in rest.rejects.columns}
             delta.append_once(
-                rest.rejects.select(*_ingest_values(columns.QUARANTINE, values)),
+                rest.rejects.selectExpr(*_ingest_values(columns.QUARANTINE, values)),
                 self.quarantine_path,
                 application=self._quarantining("records"),
                 version=batch_id,
@@ -261,20 +262,13 @@ class Landing:
         )
         today = f"date'{now:%Y-%m-%d}'"
         values = {
-            "_ingested_at": _of_the_batch(F.lit(now)),
-            "_batch_id": _of_the_batch(F.lit(batch_id).cast("bigint")),
-            "_event_date": F.expr(
-                f"coalesce(try_cast({time} as date), {today})" if time else today
-            ),
-            "_event_type": F.expr(f"cast({kind or 'null'} as string)"),
-        } | {name: F.col(name) for name in rows.columns if name in columns.NAMES}
-        columns_of = (F.expr(at(ROW, (name,))).alias(name) for name in schema.fieldNames())
-        return rows.select(*_ingest_values(columns.INGEST, values), *columns_of)
-
-    def _append(self, rows: DataFrame, batch_id: int) -> None:
-        delta.append_once(
-            rows, self.path, application=self.application, version=batch_id, grow=True
-        )
+            "_ingested_at": _of_the_batch(_instant(now)),
+            "_batch_id": _of_the_batch(f"{batch_id}L"),
+            "_event_date": f"coalesce(try_cast({time} as date), {today})" if time else today,
+            "_event_type": f"cast({kind or 'null'} as string)",
+        } | {name: name for name in rows.columns if name in columns.NAMES}
+        columns_of = (f"{at(ROW, (name,))} as {quoted(name)}" for name in schema.fieldNames())
+        return rows.selectExpr(*_ingest_values(columns.INGEST, values), *columns_of)
 
     def _quarantine_files(
         self, unreadable: dict[str, str], batch_id: int, now: datetime, repeated: bool
@@ -326,11 +320,13 @@ class Landing:
         rows = self.spark.read.format("delta").load(path)
         return rows.where(rows._batch_id == batch_id)
 
-    def _is_appended(self, batch_id: int) -> bool:
-        """Whether bronze has this commit: of this application, or, once recovered, of another."""
-        return table_log.has_appended(
-            self.path, application=self.application, version=batch_id
-        ) or self._is_landed(self.path, batch_id)
+    def _has_first_pass(self, first: int) -> bool:
+        """Whether an earlier try was done with its first pass, be it one that landed nothing."""
+        return (
+            self._is_landed(self.path, first)
+            or self._is_landed(self.path, first + 1)
+            or self._is_quarantined(first + 1, "records", repeated=True)
+        )
 
     def _is_landed(self, path: str, batch_id: int) -> bool:
         there = table_log.counted(path, batch_id)
@@ -357,18 +353,23 @@ def _observed(decoder: Decoder) -> tuple[DataFrame, Observation]:
     return examined, seen
 
 
-def _of_the_batch(value: Column) -> Column:
-    """A value that all rows of a batch share, kept out of the code that Spark generates.
+def _of_the_batch(value: str) -> str:
+    """SQL of a value that all rows of a batch share, kept out of the code that Spark generates.
 
     A literal would stand in that code, and the JVM would compile it anew for each batch.
     """
-    return F.get(F.array(value), F.length(SOURCE) * 0)
+    return f"get(array({value}), length({SOURCE}) * 0)"
 
 
-def _ingest_values(schema: StructType, values: dict[str, Column]) -> list[Column]:
+def _instant(at: datetime) -> str:
+    return f"timestamp'{at.isoformat()}'"
+
+
+def _ingest_values(schema: StructType, values: Mapping[str, str]) -> list[str]:
+    """SQL of each column. As text: Py4J would take a hundred calls to build it up."""
     return [
-        values.get(member.name, F.lit(None)).cast(member.dataType).alias(member.name)
-        for member in schema.fields
+        f"cast({values.get(one.name, 'null')} as {one.dataType.simpleString()}) as {one.name}"
+        for one in schema.fields
     ]
 
 

@@ -23,6 +23,7 @@ from ingest.decode.messages import MessageInput
 from ingest.decode.repository import StreamSchema
 from ingest.decode.typed_records import typed_row
 from ingest.decode.writers import (
+    ATTRIBUTE,
     DIGITS,
     FRAME,
     ID_HEADERS,
@@ -46,6 +47,8 @@ _RECORD, _READ = "_record", "_is_read"
 _IS_NUMBER = (
     f"regexp_like(cast({{0}} as string), '^{DIGITS.replace('{', '{{').replace('}', '}}')}$')"
 )
+# SQL: bytes as the text of the number that they are.
+_AS_NUMBER = "cast(conv(hex({0}), 16, 10) as string)"
 # The id's bytes, and the message behind them.
 _FORM, _BODY = "_form", "_body"
 
@@ -194,15 +197,23 @@ def _parts() -> tuple[Column, Column]:
     """The bytes of a message's id, and the message behind them."""
     names = ", ".join(map(text_literal, ID_HEADERS))
     told = f"(length(h.value) = 8 or {_IS_NUMBER.format('h.value')})"
-    header = f"get(filter(_headers, h -> lower(h.key) in ({names}) and {told}), 0).value"
-    form = F.coalesce(F.expr(header), F.expr(f"substring(value, 1, {FRAME})"))
-    body = F.expr(f"if({header} is null, substring(value, {FRAME + 1}), value)")
+    header = f"get(filter(_headers, h -> lower(h.key) in ({names}) and {told}), 0)"
+    form = F.coalesce(F.expr(f"{header}.value"), F.expr(f"substring(value, 1, {FRAME})"))
+    # The attribute of CloudEvents may say again what stands in front.
+    again = (
+        f"lower({header}.key) = {text_literal(ATTRIBUTE)} and substring(value, 1, 1) = X'00' and "
+        f"{_AS_NUMBER.format(f'substring(value, 2, {FRAME - 1})')} = "
+        f"if({_IS_NUMBER.format(f'{header}.value')}, cast({header}.value as string), "
+        f"{_AS_NUMBER.format(f'{header}.value')})"
+    )
+    is_framed = f"{header}.value is null or ({again})"
+    body = F.expr(f"if({is_framed}, substring(value, {FRAME + 1}), value)")
     return form, body
 
 
 def _text_of_id() -> str:
     """SQL of the id as text; null where a message has none."""
-    number = f"cast(conv(hex({_FORM}), 16, 10) as string)"
+    number = _AS_NUMBER.format(_FORM)
     return (
         f"case when {_IS_NUMBER.format(_FORM)} then cast({_FORM} as string) "
         f"when length({_FORM}) = 8 then {number} "

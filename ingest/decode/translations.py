@@ -45,7 +45,11 @@ class AvroTranslation:
             self._known[number] = self._read(number)
         encoded, told = self._known[number]
         try:
-            return told.text(fastavro.schemaless_reader(io.BytesIO(body), encoded, None))
+            stream = io.BytesIO(body)
+            text = told.text(fastavro.schemaless_reader(stream, encoded, None))
+            if left := len(body) - stream.tell():
+                raise ValueError(f"{left} bytes are left over")
+            return text
         except Exception as error:
             # Broken bytes lead anywhere: errors of memory, of the interpreter.
             said = " ".join(str(error).split()) or type(error).__name__

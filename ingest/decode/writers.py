@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # Headers that hold an id: CloudEvents' extension as text, Apicurio's as eight bytes.
-ID_HEADERS = ("ce_schemaid", "apicurio.value.contentid", "apicurio.value.globalid")
+ATTRIBUTE = "ce_schemaid"
+ID_HEADERS = (ATTRIBUTE, "apicurio.value.contentid", "apicurio.value.globalid")
 # An id as text, of at most so many digits as an int of Java; the same in Python and in Spark.
 DIGITS = "[1-9][0-9]{0,9}"
 _NUMBER = re.compile(DIGITS.encode())
@@ -243,18 +244,28 @@ def forms(number: int) -> Sequence[bytes]:
 
 
 def number_of(value: bytes | None, headers: Iterable[Any] | None) -> tuple[int | None, bytes]:
-    """The id of a message's schema, if it has one, and the message behind it."""
+    """The id of a message's schema, if it has one, and the message behind it.
+
+    An id in a header stands there instead of in front, except that the attribute of CloudEvents
+    may say again what stands in front.
+    """
     value = value or b""
+    is_framed = len(value) >= FRAME and value[0] == MAGIC
+    framed = int.from_bytes(value[1:FRAME], "big") if is_framed else None
     for header in headers or ():
-        if header["key"].lower() in ID_HEADERS and header["value"]:
-            told = bytes(header["value"])
-            if _NUMBER.fullmatch(told):
-                return int(told), value
-            if len(told) == len(bytes(8)):
-                return int.from_bytes(told, "big"), value
-    if len(value) >= FRAME and value[0] == MAGIC:
-        return int.from_bytes(value[1:FRAME], "big"), value[FRAME:]
-    return None, value
+        name = header["key"].lower()
+        if name in ID_HEADERS and (told := _told(header["value"])) is not None:
+            is_again = name == ATTRIBUTE and told == framed
+            return told, value[FRAME:] if is_again else value
+    return framed, value[FRAME:] if is_framed else value
+
+
+def _told(header: bytes | None) -> int | None:
+    """The id in a header, of text or of eight bytes."""
+    told = bytes(header or b"")
+    if _NUMBER.fullmatch(told):
+        return int(told)
+    return int.from_bytes(told, "big") if len(told) == len(bytes(8)) else None
 
 
 def numbers_of(messages: Batches) -> set[int]:

@@ -43,6 +43,8 @@ _DEFAULTS = {
 # Seconds for which a broker that did not answer is not told what has landed: other streams wait
 # meanwhile, and nothing depends on it.
 _QUIET = 60.0
+# Messages that take longer than what a task costs by itself.
+_WORTH_A_TASK = 10_000
 
 
 class Arrivals(Protocol):
@@ -194,7 +196,8 @@ class KafkaArrivals:
         """See Arrivals. Raises DataLost where a topic is not the one that was read before."""
         offsets = counted(self._checkpoint, batch) or {}
         self._check_topics(offsets, landing.first_batch_id + 2 * batch)
-        return landing.land_messages(self._unlanded(arrived, batch), batch, repeated=repeated)
+        messages = self._in_few_tasks(self._unlanded(arrived, batch), offsets, batch)
+        return landing.land_messages(messages, batch, repeated=repeated)
 
     def acknowledge(self) -> int | None:
         """See Arrivals: a consumer group has the offsets, for tools that watch it."""
@@ -235,6 +238,19 @@ class KafkaArrivals:
         rows = [self._spark.read.format("delta").load(table) for table in tables]
         landed = [one.where(found.was_landed()).select(place) for one in rows]
         return arrived.join(landed[0].union(landed[1]), place, "left_anti").select(arrived.columns)
+
+    def _in_few_tasks(self, messages: DataFrame, ends: Offsets, batch: int) -> DataFrame:
+        """A batch in no more tasks than are worth it: each has a cost, and writes a file."""
+        starts = counted(self._checkpoint, batch - 1)
+        if starts is None:
+            return messages
+        counts = [
+            end - starts.get(topic, {}).get(number, 0)
+            for topic, partitions in ends.items()
+            for number, end in partitions.items()
+        ]
+        tasks = sum(counts) // _WORTH_A_TASK + 1
+        return messages.coalesce(tasks) if tasks < len(counts) else messages
 
     def _check_topics(self, offsets: Offsets, batch_id: int) -> None:
         """A topic that was deleted and made again counts from 0, and Spark would not see it."""

@@ -22,6 +22,10 @@ class BrokerAdmin:
     def __init__(self, spark: SparkSession, properties: Mapping[str, str]) -> None:
         jvm: Any = spark._jvm
         self._jvm, self._kafka = jvm, jvm.org.apache.kafka
+        # Found once: each look at a package asks the class loader for every part of its name.
+        self._partition_of = self._kafka.common.TopicPartition
+        self._noted = self._kafka.clients.consumer.OffsetAndMetadata
+        self._latest = self._kafka.clients.admin.OffsetSpec.latest()
         self._told = properties
         self._admin = self._kafka.clients.admin.Admin.create(self._properties())
 
@@ -52,8 +56,7 @@ class BrokerAdmin:
 
     def latest(self, offsets: Offsets) -> Offsets:
         """The offsets that come next in the same partitions."""
-        spec = self._kafka.clients.admin.OffsetSpec.latest()
-        asked = {self._partition(*place): spec for place, _ in _each(offsets)}
+        asked = {self._partition(*place): self._latest for place, _ in _each(offsets)}
         found = self._admin.listOffsets(asked).all().get()
         return {
             topic: {n: found[self._partition(topic, n)].offset() for n in partitions}
@@ -67,8 +70,7 @@ class BrokerAdmin:
 
     def commit(self, group: str, offsets: Offsets) -> None:
         """Note offsets as those of a consumer group, as tools that watch lag expect it."""
-        noted = self._kafka.clients.consumer.OffsetAndMetadata
-        marks = {self._partition(*place): noted(offset) for place, offset in _each(offsets)}
+        marks = {self._partition(*place): self._noted(offset) for place, offset in _each(offsets)}
         self._admin.alterConsumerGroupOffsets(group, marks).all().get()
 
     def make_topics(self, topics: Iterable[str]) -> None:
@@ -107,7 +109,7 @@ class BrokerAdmin:
         return settings
 
     def _partition(self, topic: str, number: str | int) -> Any:
-        return self._kafka.common.TopicPartition(topic, int(number))
+        return self._partition_of(topic, int(number))
 
 
 def _each(offsets: Offsets) -> list[tuple[tuple[str, str], int]]:

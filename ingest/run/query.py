@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from ingest import settings
 from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
-from ingest.bronze.maintenance import compacted
 from ingest.bronze.release import release
 from ingest.declarations.stream import Format, KafkaSource, Mask, OnDataLoss, Stream
 from ingest.decode.repository import StreamSchema
@@ -33,6 +32,7 @@ from ingest.run.groups import GroupQueries
 from ingest.run.progress import ProgressLog, read_totals, save_totals
 from ingest.run.recovery_of_topics import recover_topics
 from ingest.run.requests import Answer, Request
+from ingest.run.upkeep import Upkeep
 from ingest.stack.addresses import schema_registry_properties
 from ingest.tables import columns, delta
 
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Batches between two compactions of a table.
-_COMPACT_EVERY = 32
 _ALL_BATCHES = 2**63 - 1
 
 
@@ -89,9 +87,12 @@ class StreamQuery:
             first_batch_id=identity.first_batch_id,
             clock=clock,
         )
-        self._current = CurrentTable(
+        current = CurrentTable(
             spark=spark, lake=lake, stream=stream, application=identity.application
         )
+        applied = self._totals.current_batch_id
+        told = self._have_applied, self._have_failed
+        self.upkeep = Upkeep(spark, lake, current, applied, *told)
         # Wrong hints are refused before anything runs.
         schema.load(_ALL_BATCHES)
         types.load(_ALL_BATCHES, schema.columns)
@@ -145,8 +146,6 @@ class StreamQuery:
 
     def start(self, trigger: Trigger) -> None:
         """Start the query."""
-        # An earlier process may have landed what it did not live to apply.
-        self._follow()
         writer = (
             self._arrivals.stream()
             .writeStream.queryName(self.stream.name)
@@ -156,7 +155,7 @@ class StreamQuery:
         if trigger is Trigger.AVAILABLE_NOW:
             self._running = writer.trigger(availableNow=True).start()
         else:
-            self._running = writer.trigger(processingTime="200 milliseconds").start()
+            self._running = writer.trigger(processingTime="1 second").start()
         self._save(state="running", error=None)
         if trigger is Trigger.CONTINUOUS and self._groups:
             self._groups.start()
@@ -185,9 +184,9 @@ class StreamQuery:
         if not isinstance(self.error, BrokerUnreachable):
             self.acknowledge()
         self._arrivals.close()
+        problem = self.error or self.upkeep.error
         self._save(
-            state="failed" if self.error else "stopped",
-            error=str(self.error) if self.error else None,
+            state="failed" if self.error else "stopped", error=str(problem) if problem else None
         )
 
     def goes_on(self) -> bool:
@@ -237,12 +236,6 @@ class StreamQuery:
         self._query.stop()
         self.wait()
 
-    def compact(self) -> None:
-        """Keep the files of the stream's tables few."""
-        compacted(self._spark, self._landing.path)
-        if self.stream.keep_current and self._lake.is_table(self._current.path):
-            compacted(self._spark, self._current.path)
-
     def acknowledge(self) -> None:
         """Tell the source what has landed."""
         lag = self._arrivals.acknowledge()
@@ -274,7 +267,7 @@ class StreamQuery:
         with self._counting:
             self._totals = self._totals.after(landed, now)
             save_totals(self._lake, self._totals)
-        self._follow()
+        self.upkeep.landed()
         self._types.count()
         self._progress.add(self.stream.name, landed, time.monotonic() - began, now)
         log.info(
@@ -286,14 +279,13 @@ class StreamQuery:
             landed.quarantined,
             time.monotonic() - began,
         )
-        if batch % _COMPACT_EVERY == _COMPACT_EVERY - 1:
-            self.compact()
 
-    def _follow(self) -> None:
-        """Bring the table of living keys up to date, where the stream keeps one."""
-        if self.stream.keep_current:
-            applied = self._current.follow(self._totals.current_batch_id)
-            self._save(current_batch_id=applied)
+    def _have_applied(self, batch_id: int) -> None:
+        self._save(current_batch_id=batch_id)
+        self._progress.grown(self.stream.name)
+
+    def _have_failed(self, error: HeadwaterError | None) -> None:
+        self._save(error=str(error) if error else None)
 
     def _save(self, **changes: object) -> None:
         with self._counting:

@@ -23,6 +23,7 @@ from ingest.run.lock import StreamLock
 from ingest.run.progress import ProgressLog
 from ingest.run.query import StreamQuery, Trigger
 from ingest.run.retries import Retries
+from ingest.run.upkeep import kept_up
 from ingest.session import session
 from ingest.tables import delta
 
@@ -64,10 +65,11 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
                 query.error = None
                 continue
             if query.error is None and not stopping.is_set():
-                query.compact()
+                query.upkeep.at_last()
                 errors += query.fill_tables(stopping)
         progress.write()
-        return errors + [query.error for query in queries if query.error]
+        wrong = [error for query in queries for error in (query.error, query.upkeep.error)]
+        return errors + [error for error in wrong if error]
 
 
 def stream(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
@@ -87,7 +89,8 @@ def land_until_stopped(
     queries, errors = restart(streams)
     log.info("%d streams are running; Ctrl-C stops them", len(queries))
     try:
-        _watch(queries, stopping, progress, restart, errors)
+        with kept_up(queries):
+            _watch(queries, stopping, progress, restart, errors)
     finally:
         for query in queries:
             query.leave_tables()
@@ -111,6 +114,7 @@ def _watch(
             if query.is_active:
                 _guarded(query, progress.lake)
             else:
+                query.upkeep.leave()
                 query.wait()
                 queries.remove(query)
                 _note_end(query, retries, errors)
@@ -123,8 +127,8 @@ def _watch(
             written = time.monotonic()
     for query in queries:
         query.stop()
-        if query.error:
-            errors.append(query.error)
+        if error := query.error or query.upkeep.error:
+            errors.append(error)
 
 
 def _note_end(query: StreamQuery, retries: Retries, errors: list[HeadwaterError]) -> None:

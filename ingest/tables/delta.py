@@ -41,7 +41,9 @@ def create_table(
         for member in schema.fields
     )
     layout = f" cluster by ({', '.join(map(quoted, cluster_by))})" if cluster_by else ""
-    _create(spark, path, f"({columns}) using delta{layout}")
+    # Streams commit every second or two; Delta's own interval is 10 commits.
+    properties = "tblproperties ('delta.checkpointInterval' = '50')"
+    _create(spark, path, f"({columns}) using delta{layout} {properties}")
 
 
 def _create(spark: SparkSession, path: str, definition: str) -> None:
@@ -53,6 +55,11 @@ def _create(spark: SparkSession, path: str, definition: str) -> None:
         if not is_table(path):
             shutil.rmtree(log, ignore_errors=True)
     spark.sql(f"create table if not exists delta.`{path}` {definition}")
+
+
+def append(rows: DataFrame, path: str) -> None:
+    """Append to the Delta table at `path`, and let it grow. Repeated, it appends again."""
+    rows.write.format("delta").mode("append").option("mergeSchema", "true").save(path)
 
 
 def append_once(

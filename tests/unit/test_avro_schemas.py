@@ -90,3 +90,18 @@ def test_an_id_is_found_where_it_may_stand(
     value: bytes, headers: list[dict[str, Any]] | None, number: int | None
 ) -> None:
     assert number_of(value, headers)[0] == number
+
+
+@pytest.mark.parametrize(
+    ("header", "told", "body"),
+    [
+        # The attribute says again what stands in front.
+        ("ce_schemaid", b"7", b"body"),
+        ("ce_schemaid", b"8", b"\0\0\0\0\7body"),
+        # Of a serializer that writes ids to headers, the bytes are the message's own.
+        ("apicurio.value.globalId", b"7", b"\0\0\0\0\7body"),
+    ],
+)
+def test_an_id_in_front_is_no_part_of_the_message(header: str, told: bytes, body: bytes) -> None:
+    found = number_of(b"\0\0\0\0\7body", [{"key": header, "value": told}])
+    assert found == (int(told), body)

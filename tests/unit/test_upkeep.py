@@ -1,0 +1,118 @@
+"""What is done for a stream's tables beside its landing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from ingest.bronze.current import CurrentTable
+from ingest.declarations.stream import Format, KafkaSource, Stream
+from ingest.errors import HeadwaterError
+from ingest.lake import Lake
+from ingest.run.upkeep import Upkeep, kept_up
+
+STREAM = Stream(
+    unique_id="source.headwater.shop.orders",
+    name="shop.orders",
+    table="shop__orders",
+    declared_in="shop.yml",
+    description="",
+    source=KafkaSource(topics=("orders",)),
+    format=Format.JSON,
+)
+
+
+@dataclass
+class Changes:
+    """Stands for a table of living keys, which applies batches two by two, and may fail."""
+
+    stream: Stream = field(default_factory=lambda: replace(STREAM, keep_current=True))
+    path: str = "nowhere"
+    newest: int = 7
+    since: list[int] = field(default_factory=list)
+    problem: Exception | None = None
+
+    def follow(self, applied: int) -> Iterator[int]:
+        self.since.append(applied)
+        if self.problem:
+            raise self.problem
+        yield from range(applied + 2, self.newest + 1, 2)
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    clock = SimpleNamespace(seconds=1000.0)
+    monkeypatch.setattr(time, "monotonic", lambda: clock.seconds)
+    return clock
+
+
+def upkeep(changes: Changes, lake: Path) -> tuple[Upkeep, list[Any]]:
+    told: list[Any] = []
+    current = cast("CurrentTable", changes)
+    return (Upkeep(cast("Any", None), Lake(str(lake)), current, 1, told.append, told.append), told)
+
+
+def test_each_part_that_is_applied_is_told_and_the_next_turn_goes_on_behind_it(
+    now: SimpleNamespace, tmp_path: Path
+) -> None:
+    changes = Changes()
+    kept, told = upkeep(changes, tmp_path)
+    kept.turn()
+    assert told == [3, 5, 7]
+    # Each application costs much the same, so the next one waits for more to come.
+    kept.turn()
+    now.seconds += 5
+    kept.turn()
+    assert changes.since == [1, 7]
+
+
+def test_what_fails_is_told_once_and_tried_again_ever_less_often(
+    now: SimpleNamespace, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    changes = Changes(problem=HeadwaterError("shop.orders: its table was changed"))
+    kept, told = upkeep(changes, tmp_path)
+    for seconds in (5, 10, 20, 40, 60, 60):
+        tried = len(changes.since)
+        kept.turn()
+        now.seconds += seconds - 1
+        kept.turn()
+        assert len(changes.since) == tried + 1
+        now.seconds += 1
+    assert str(kept.error) == "shop.orders: its table was changed"
+    assert len(caplog.records) == 1
+    changes.problem = None
+    kept.turn()
+    assert kept.error is None
+    assert told[-4:] == [3, 5, 7, None]
+
+
+def test_nothing_begins_once_a_stream_is_left(tmp_path: Path) -> None:
+    changes = Changes()
+    kept, told = upkeep(changes, tmp_path)
+    kept.leave()
+    kept.turn()
+    assert (changes.since, told) == ([], [])
+
+
+def test_streams_that_come_later_are_kept_up_too(tmp_path: Path) -> None:
+    applied = threading.Event()
+    changes = Changes()
+    kept = Upkeep(
+        cast("Any", None),
+        Lake(str(tmp_path)),
+        cast("CurrentTable", changes),
+        5,
+        lambda _: applied.set(),
+        lambda _: None,
+    )
+    streams: list[Any] = []
+    with kept_up(streams):
+        streams.append(SimpleNamespace(upkeep=kept))
+        assert applied.wait(10)
