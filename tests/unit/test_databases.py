@@ -64,8 +64,10 @@ def test_a_source_whose_name_no_slot_can_have_is_refused() -> None:
 def test_a_connector_is_told_its_tables_and_where_signals_are() -> None:
     whole, _ = with_whole_databases([table("orders"), table("items", key=["a", "b"])])
     kafka = {"bootstrap.servers": "k:9092", "security.protocol": "SSL"}
-    told = connector_config(database(whole[0]), {"heartbeat.interval.ms": "9"}, kafka, 7)
-    assert followed_tables(told) == {"public.orders", "public.items"}
+    tables = {one.name: one.key for one in database(whole[0]).tables}
+    own = {"heartbeat.interval.ms": "9"}
+    told = connector_config(database(whole[0]), tables, own, kafka, 7)
+    assert followed_tables(told) == tables == {"public.orders": ("id",), "public.items": ("a", "b")}
     assert told["message.key.columns"] == "public[.]items:a,b;public[.]orders:id"
     assert told["slot.name"] == told["publication.name"] == "headwater_shop"
     assert told["signal.kafka.bootstrap.servers"] == "k:9092"
