@@ -19,11 +19,13 @@ from ingest.databases.connector import (
     followed_tables,
     is_gap,
     is_renewed,
+    refused_subject,
     renewed_config,
     signal_topic,
 )
 from ingest.databases.postgres import PostgresLog
-from ingest.declarations.stream import Database, DatabaseTable
+from ingest.databases.truncation import truncated
+from ingest.declarations.stream import Database, DatabaseTable, Format
 from ingest.errors import (
     ConnectorFailed,
     DatabaseUnreachable,
@@ -32,7 +34,14 @@ from ingest.errors import (
     SourceUnreadable,
 )
 from ingest.lake import Lake
-from ingest.stack.addresses import connect_api, database_properties, kafka_properties
+from ingest.registry.client import SchemaRegistry
+from ingest.stack.addresses import (
+    avro_converter,
+    connect_api,
+    database_properties,
+    kafka_properties,
+    schema_registry_properties,
+)
 from ingest.tables import table_log
 
 log = logging.getLogger(__name__)
@@ -52,7 +61,7 @@ class Broker(Protocol):
         """Make those topics that are not there, of one partition each."""
         ...
 
-    def send(self, messages: Iterable[tuple[str, str | None, str]]) -> None:
+    def send(self, messages: Iterable[tuple[str, str | None, bytes]]) -> None:
         """Write messages, each (topic, key, value)."""
         ...
 
@@ -73,6 +82,9 @@ class FollowedDatabase:
         self._lake, self._database = lake, database
         self._properties = database_properties(lake, database.name)
         self._kafka = kafka_properties(lake)
+        is_avro = database.format is Format.AVRO
+        self._avro = avro_converter(lake) if is_avro else None
+        self._registry = SchemaRegistry(schema_registry_properties(lake)) if is_avro else None
         self._connect = connect or Connect(connect_api(lake))
         self._log = postgres or PostgresLog(database.name, self._properties)
         self._name = connector_name(database)
@@ -102,6 +114,7 @@ class FollowedDatabase:
         sound = [one for one in self._database.tables if one.name not in self._refused]
         new = [one for one in sound if one.name not in followed]
         tables = {**followed, **{one.name: one.key for one in sound}}
+        self._ask_for_compatibility(sound)
         self._tell_others(followed)
         if there is None:
             if new:
@@ -133,7 +146,7 @@ class FollowedDatabase:
             if self._is_followed:
                 self._refuse_gap(self._connect.config(self._name))
                 state = self._state()
-                said = "" if state.is_running else f"connector {self._name}: {state}"
+                said = "" if state.is_running else self._told(state)
                 if state.has_failed:
                     self._restart()
                 self._move_on()
@@ -186,7 +199,11 @@ class FollowedDatabase:
         self._log.drop_slot(self._slot)
         # Every change from now on is behind it; places are multiples of 8.
         broker.send(
-            (self._database.topic(table), None, _truncated(self._database, table, place - 1))
+            (
+                self._database.topic(table),
+                None,
+                truncated(self._database, table, place - 1, self._registry),
+            )
             for table in tables
         )
         wanted = renewed_config(self._config({one.name: one.key for one in tables}, place))
@@ -202,7 +219,17 @@ class FollowedDatabase:
         return refused
 
     def _config(self, tables: Tables, place: int | str) -> Mapping[str, str]:
-        return connector_config(self._database, tables, self._properties, self._kafka, place)
+        return connector_config(
+            self._database, tables, self._properties, self._kafka, place, self._avro
+        )
+
+    def _ask_for_compatibility(self, tables: Iterable[DatabaseTable]) -> None:
+        """Under the declared mode the connector registers schemas, by itself."""
+        for table in tables:
+            if self._registry and table.compatibility:
+                for part in ("key", "value"):
+                    subject = f"{self._database.topic(table)}-{part}"
+                    self._registry.ask_for(subject, table.compatibility)
 
     def _refusals(self, there: Mapping[str, str] | None) -> Refused:
         """Why declared tables that are not followed yet cannot be."""
@@ -250,7 +277,8 @@ class FollowedDatabase:
             "type": "execute-snapshot",
             "data": {"type": "incremental", "data-collections": names},
         }
-        broker.send([(signal_topic(self._database), self._database.name, json.dumps(asked))])
+        signal = json.dumps(asked).encode()
+        broker.send([(signal_topic(self._database), self._database.name, signal)])
 
     def _set_going(self) -> None:
         state = self._state()
@@ -269,6 +297,18 @@ class FollowedDatabase:
         if time.monotonic() - self._moved > _MARK_EVERY:
             self._moved = time.monotonic()
             self._log.mark()
+
+    def _told(self, state: ConnectorState) -> str:
+        """How the connector is; of a refused schema, the subject."""
+        subject = refused_subject(state.trace) if state.has_failed else None
+        told = f"connector {self._name}: {state}"
+        if subject is None:
+            return told
+        return (
+            f"connector {self._name}: the registry refuses the new schema of subject {subject}, "
+            f"which its mode of compatibility does not allow ({state}): declare a mode that does "
+            "(avro.compatibility)"
+        )
 
     def _say(self, said: str) -> None:
         if said != self._said:
@@ -299,7 +339,7 @@ class FollowedDatabase:
         if state and state.has_failed:
             self._refuse_gap(self._connect.config(self._name))
             raise ConnectorFailed(
-                f"connector {self._name}: {state}. Mend that, then run again, which restarts it"
+                f"{self._told(state)}. Mend that, then run again, which restarts it"
             )
         if state and state.connector == "PAUSED":
             raise ConnectorFailed(f"connector {self._name} was paused: resume it in Kafka Connect")
@@ -340,11 +380,3 @@ class FollowedDatabase:
     def _has_landed(self, table: DatabaseTable) -> bool:
         path = self._lake.bronze(table.bronze)
         return self._lake.is_table(path) and table_log.newest_batch(path) >= 0
-
-
-def _truncated(database: Database, table: DatabaseTable, place: int) -> str:
-    """Debezium's message of a table that was truncated at a place of the log."""
-    schema, _, name = table.name.partition(".")
-    now = time.time_ns() // 1_000_000
-    source = {"name": database.name, "schema": schema, "table": name, "lsn": place, "ts_ms": now}
-    return json.dumps({"op": "t", "source": source, "ts_ms": now})

@@ -90,12 +90,12 @@ class BrokerAdmin:
                 if "TopicExistsException" not in str(error.java_exception):
                     raise
 
-    def send(self, messages: Iterable[tuple[str, str | None, str]]) -> None:
+    def send(self, messages: Iterable[tuple[str, str | None, bytes]]) -> None:
         """Write messages, each (topic, key, value), and wait until the broker has them."""
         settings = self._properties()
-        for which in ("key", "value"):
-            text = "org.apache.kafka.common.serialization.StringSerializer"
-            settings.setProperty(f"{which}.serializer", text)
+        for which, kind in (("key", "String"), ("value", "ByteArray")):
+            name = f"org.apache.kafka.common.serialization.{kind}Serializer"
+            settings.setProperty(f"{which}.serializer", name)
         producer = self._kafka.clients.producer.KafkaProducer(settings)
         try:
             for message in messages:
