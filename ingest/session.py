@@ -10,10 +10,11 @@ import contextlib
 import logging
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ingest import settings
 from ingest.errors import InputError, StorageFailed
@@ -62,6 +63,9 @@ _ALWAYS = {
     ),
 }
 
+# Seconds that a Java process may be gone before that is known.
+_TO_END = 0.5
+
 # What a broken message of Avro says of its own size is not believed: the JVM would die of it.
 _AVRO_LIMITS = (
     "-Dorg.apache.avro.limits.bytes.maxLength=67108864 "
@@ -102,6 +106,16 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
     return _started(builder, lake, {**catalog, **more}, derby)
 
 
+def has_ended(spark: SparkSession) -> bool:
+    """Whether the Java process of a session that was started here is gone: killed, for one."""
+    gateway: Any = spark.sparkContext._gateway
+    try:
+        gateway.proc.wait(_TO_END)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
 def catalog_folder(lake: str) -> Path:
     """The folder around the embedded catalog of a lake."""
     return Path(lake, "_catalog")
@@ -128,7 +142,11 @@ def _started(
         )
     )
     with _jvm_speaks_to(Path(lake, "_logs", "spark.log")):
-        return builder.getOrCreate()
+        spark = builder.getOrCreate()
+    # It prints a stack trace where the Java process is killed, which we tell in a line.
+    server: Any = spark.sparkContext._accumulatorServer
+    server.handle_error = lambda *_: None
+    return spark
 
 
 @contextlib.contextmanager

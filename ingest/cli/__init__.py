@@ -128,7 +128,7 @@ def status(
 
     from ingest import settings
     from ingest.cli import show
-    from ingest.databases.followed import connector_states
+    from ingest.databases.states import connector_states
     from ingest.declarations.project import declared_streams
     from ingest.lake import Lake
     from ingest.run.progress import read_totals

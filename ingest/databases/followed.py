@@ -7,31 +7,51 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from ingest.databases.connect import Connect, ConnectorState
 from ingest.databases.connector import (
     SNAPSHOT_LSN,
+    Tables,
     connector_config,
     connector_name,
     followed_tables,
     is_gap,
+    is_renewed,
+    refused_subject,
+    renewed_config,
     signal_topic,
 )
 from ingest.databases.postgres import PostgresLog
-from ingest.declarations.stream import Database, DatabaseTable, KafkaSource, Stream
-from ingest.errors import ConnectorFailed, DatabaseUnreachable, GapFound, ServersUnknown
+from ingest.databases.truncation import truncated
+from ingest.declarations.stream import Database, DatabaseTable, Format
+from ingest.errors import (
+    ConnectorFailed,
+    DatabaseUnreachable,
+    GapFound,
+    HeadwaterError,
+    SourceUnreadable,
+)
 from ingest.lake import Lake
-from ingest.stack.addresses import connect_api, database_properties, kafka_properties
+from ingest.registry.client import SchemaRegistry
+from ingest.stack.addresses import (
+    avro_converter,
+    connect_api,
+    database_properties,
+    kafka_properties,
+    schema_registry_properties,
+)
 from ingest.tables import table_log
 
 log = logging.getLogger(__name__)
 
-# Seconds between two looks at how it is, two tries to start what has failed, two marks in the log,
-# and two lines of one who waits; and in which a connector makes its slot.
-_LOOK_EVERY, _RESTART_EVERY, _MARK_EVERY, _TELL_EVERY = 10.0, 60.0, 60.0, 30.0
+# Seconds between two tries to start what has failed, two marks in the log, and two lines of one
+# who waits; and in which a connector makes its slot.
+_RESTART_EVERY, _MARK_EVERY, _TELL_EVERY = 60.0, 60.0, 30.0
 _TO_BEGIN = 120.0
+# Why tables are not followed, by their names.
+Refused = Mapping[str, HeadwaterError]
 
 
 class Broker(Protocol):
@@ -41,7 +61,7 @@ class Broker(Protocol):
         """Make those topics that are not there, of one partition each."""
         ...
 
-    def send(self, messages: Iterable[tuple[str, str | None, str]]) -> None:
+    def send(self, messages: Iterable[tuple[str, str | None, bytes]]) -> None:
         """Write messages, each (topic, key, value)."""
         ...
 
@@ -52,41 +72,58 @@ class FollowedDatabase:
     Raises ConnectorFailed, DatabaseUnreachable, ServersUnknown.
     """
 
-    def __init__(self, lake: Lake, database: Database) -> None:
+    def __init__(
+        self,
+        lake: Lake,
+        database: Database,
+        connect: Connect | None = None,
+        postgres: PostgresLog | None = None,
+    ) -> None:
         self._lake, self._database = lake, database
         self._properties = database_properties(lake, database.name)
         self._kafka = kafka_properties(lake)
-        self._connect = Connect(connect_api(lake))
-        self._log = PostgresLog(database.name, self._properties)
+        is_avro = database.format is Format.AVRO
+        self._avro = avro_converter(lake) if is_avro else None
+        self._registry = SchemaRegistry(schema_registry_properties(lake)) if is_avro else None
+        self._connect = connect or Connect(connect_api(lake))
+        self._log = postgres or PostgresLog(database.name, self._properties)
         self._name = connector_name(database)
         self._slot = self._properties.get("slot.name", connector_name(database))
         self._is_followed, self._said = False, ""
+        self._refused: Refused = {}
         # When something was done last, by time.monotonic().
-        self._looked, self._restarted, self._moved = 0.0, 0.0, 0.0
+        self._restarted, self._moved = 0.0, 0.0
 
-    def begin(self, broker: Broker) -> None:
-        """Have the topics, and the connector as soon as that can be. Raises GapFound."""
-        self._make_topics(broker)
-        try:
-            self.follow(broker)
-        except (ConnectorFailed, DatabaseUnreachable) as error:
-            self._say(str(error))
+    def make_topics(self, broker: Broker) -> None:
+        """Have the topics."""
+        topics = map(self._database.topic, self._database.tables)
+        broker.make_topics([*topics, signal_topic(self._database)])
 
-    def follow(self, broker: Broker) -> None:
-        """See that the connector follows all declared tables. Raises GapFound.
+    def follow(self, broker: Broker) -> Refused:
+        """See that the connector follows the declared tables, but for those that cannot be.
 
-        A table that comes later has its rows sent by a snapshot beside the stream.
+        A table that comes later has its rows sent by a snapshot beside the stream. Tables that
+        are followed and not declared here stay: this process may be older than their declaration.
+        Raises GapFound.
         """
-        self._make_topics(broker)
+        self.make_topics(broker)
         there = self._connect.config(self._name)
         self._refuse_gap(there)
-        new = self._new_tables(there or {})
-        self._log.refuse_tables(table.name for table in new)
+        followed = followed_tables(there or {})
+        self._refused = self._refusals(there)
+        sound = [one for one in self._database.tables if one.name not in self._refused]
+        new = [one for one in sound if one.name not in followed]
+        tables = {**followed, **{one.name: one.key for one in sound}}
+        self._ask_for_compatibility(sound)
+        self._tell_others(followed)
         if there is None:
-            self._connect.put(self._name, self._config(self._first_place()))
-            self._is_followed = True
-            return
-        wanted = self._config(there.get(SNAPSHOT_LSN, "0"))
+            if new:
+                self._connect.put(self._name, self._config(tables, self._first_place()))
+                self._is_followed = True
+            return self._refused
+        wanted = self._config(tables, there.get(SNAPSHOT_LSN, "0"))
+        if is_renewed(there):
+            wanted = renewed_config(wanted)
         if new:
             # Stopped meanwhile: should this end half-way, the next one finds it so and goes on,
             # and the connector has the wish before it has the table, and never without.
@@ -96,25 +133,30 @@ class FollowedDatabase:
             self._connect.put(self._name, wanted)
         self._set_going()
         self._is_followed = True
+        return self._refused
 
-    def look(self, broker: Broker) -> None:
-        """See how the connector is, once in a while, and say it. Raises GapFound."""
-        if time.monotonic() - self._looked < _LOOK_EVERY:
-            return
-        self._looked = time.monotonic()
+    def look(self, broker: Broker) -> Refused:
+        """See how the connector is, and say it; the tables that are not followed, and why.
+
+        Raises GapFound.
+        """
         try:
             if not self._is_followed:
                 self.follow(broker)
-            self._refuse_gap(self._connect.config(self._name))
-            state = self._state()
-            said = "" if state.is_running else f"connector {self._name}: {state}"
-            if state.has_failed:
-                self._restart()
-            self._move_on()
+            if self._is_followed:
+                self._refuse_gap(self._connect.config(self._name))
+                state = self._state()
+                said = "" if state.is_running else self._told(state)
+                if state.has_failed:
+                    self._restart()
+                self._move_on()
+            else:
+                said = f"database {self._database.name}: none of its tables can be followed"
         except (ConnectorFailed, DatabaseUnreachable) as error:
             # What is in the topics lands all the same.
             said = str(error)
         self._say(said)
+        return self._refused
 
     def catch_up(self, stopping: threading.Event) -> None:
         """Wait until the topics hold all that was committed so far, a first snapshot too.
@@ -136,36 +178,85 @@ class FollowedDatabase:
 
     def has_gap(self) -> bool:
         """Whether changes are gone."""
-        return self._gap(self._connect.config(self._name)) is not None
+        there = self._connect.config(self._name)
+        return self._gap(there) is not None or bool(self._missed(there))
 
-    def renew(self, broker: Broker) -> None:
+    def renew(self, broker: Broker) -> Refused:
         """Begin anew with a snapshot of all tables, in front of which the old rows are removed.
 
-        Should it end half-way, there is still a gap, and it is done again.
+        Should it end half-way, there is still a gap and it is done again, or all that is left to
+        do is to start the connector, which `follow` does, too. Tables that cannot be followed,
+        and those that are not declared, are left out.
         """
-        self._make_topics(broker)
+        self.make_topics(broker)
+        refused = self._refused_now(self._database.tables)
+        tables = [one for one in self._database.tables if one.name not in refused]
+        if not tables:
+            return refused
         if self._connect.config(self._name) is not None:
             self._connect.stop(self._name)
         place = self._log.position()
         self._log.drop_slot(self._slot)
         # Every change from now on is behind it; places are multiples of 8.
         broker.send(
-            (self._database.topic(table), None, _truncated(self._database, table, place - 1))
-            for table in self._database.tables
+            (
+                self._database.topic(table),
+                None,
+                truncated(self._database, table, place - 1, self._registry),
+            )
+            for table in tables
         )
+        wanted = renewed_config(self._config({one.name: one.key for one in tables}, place))
         if self._connect.config(self._name) is not None:
+            # In this order: without a place to go on from, it would take any snapshot to be new.
+            self._connect.put(self._name, wanted)
             self._connect.forget_offsets(self._name)
-        self._connect.put(self._name, self._config(place))
+        else:
+            self._connect.put(self._name, wanted)
         self._connect.resume(self._name)
         self._await_slot(threading.Event())
         log.info("%s: the connector %s makes a new snapshot", self._database.name, self._name)
+        return refused
 
-    def _make_topics(self, broker: Broker) -> None:
-        topics = map(self._database.topic, self._database.tables)
-        broker.make_topics([*topics, signal_topic(self._database)])
+    def _config(self, tables: Tables, place: int | str) -> Mapping[str, str]:
+        return connector_config(
+            self._database, tables, self._properties, self._kafka, place, self._avro
+        )
 
-    def _config(self, place: int | str) -> Mapping[str, str]:
-        return connector_config(self._database, self._properties, self._kafka, place)
+    def _ask_for_compatibility(self, tables: Iterable[DatabaseTable]) -> None:
+        """Under the declared mode the connector registers schemas, by itself."""
+        for table in tables:
+            if self._registry and table.compatibility:
+                for part in ("key", "value"):
+                    subject = f"{self._database.topic(table)}-{part}"
+                    self._registry.ask_for(subject, table.compatibility)
+
+    def _refusals(self, there: Mapping[str, str] | None) -> Refused:
+        """Why declared tables that are not followed yet cannot be."""
+        missed = self._missed(there)
+        new = [one for one in self._new_tables(there or {}) if one.name not in missed]
+        return {**missed, **self._refused_now(new)}
+
+    def _refused_now(self, tables: Iterable[DatabaseTable]) -> Refused:
+        """Why tables cannot be followed as they are now."""
+        return {
+            table: SourceUnreadable(f"database {self._database.name}: table {table} {reason}")
+            for table, reason in self._log.refused_tables(tables).items()
+        }
+
+    def _missed(self, there: Mapping[str, str] | None) -> Refused:
+        """Tables that have landed, and were not followed meanwhile."""
+        new = self._new_tables(there) if there is not None else []
+        return {
+            one.name: self._gap_found(f"{one.name} was declared before, and then was not followed")
+            for one in new
+            if self._has_landed(one)
+        }
+
+    def _tell_others(self, followed: Tables) -> None:
+        others = sorted(followed.keys() - {one.name for one in self._database.tables})
+        if others and not self._is_followed:
+            log.info("%s: %s: followed, and not declared", self._database.name, ", ".join(others))
 
     def _first_place(self) -> int:
         """A place of the log before all that a new connector will send."""
@@ -186,7 +277,8 @@ class FollowedDatabase:
             "type": "execute-snapshot",
             "data": {"type": "incremental", "data-collections": names},
         }
-        broker.send([(signal_topic(self._database), self._database.name, json.dumps(asked))])
+        signal = json.dumps(asked).encode()
+        broker.send([(signal_topic(self._database), self._database.name, signal)])
 
     def _set_going(self) -> None:
         state = self._state()
@@ -205,6 +297,18 @@ class FollowedDatabase:
         if time.monotonic() - self._moved > _MARK_EVERY:
             self._moved = time.monotonic()
             self._log.mark()
+
+    def _told(self, state: ConnectorState) -> str:
+        """How the connector is; of a refused schema, the subject."""
+        subject = refused_subject(state.trace) if state.has_failed else None
+        told = f"connector {self._name}: {state}"
+        if subject is None:
+            return told
+        return (
+            f"connector {self._name}: the registry refuses the new schema of subject {subject}, "
+            f"which its mode of compatibility does not allow ({state}): declare a mode that does "
+            "(avro.compatibility)"
+        )
 
     def _say(self, said: str) -> None:
         if said != self._said:
@@ -235,7 +339,7 @@ class FollowedDatabase:
         if state and state.has_failed:
             self._refuse_gap(self._connect.config(self._name))
             raise ConnectorFailed(
-                f"connector {self._name}: {state}. Mend that, then run again, which restarts it"
+                f"{self._told(state)}. Mend that, then run again, which restarts it"
             )
         if state and state.connector == "PAUSED":
             raise ConnectorFailed(f"connector {self._name} was paused: resume it in Kafka Connect")
@@ -243,10 +347,13 @@ class FollowedDatabase:
     def _refuse_gap(self, there: Mapping[str, str] | None) -> None:
         gap = self._gap(there)
         if gap:
-            raise GapFound(
-                f"database {self._database.name}: {gap}, so changes are missing. For a new "
-                f"snapshot of its tables: ingest recover --select source:{self._database.name}"
-            )
+            raise self._gap_found(gap)
+
+    def _gap_found(self, gap: str) -> GapFound:
+        return GapFound(
+            f"database {self._database.name}: {gap}, so changes are missing. For a new "
+            f"snapshot of its tables: ingest recover --select source:{self._database.name}"
+        )
 
     def _gap(self, there: Mapping[str, str] | None) -> str | None:
         """Why changes are missing; None where none are."""
@@ -257,48 +364,19 @@ class FollowedDatabase:
             return f"slot {self._slot} is gone"
         if there is None:
             return None
-        missed = [one.name for one in self._new_tables(there) if self._has_landed(one)]
-        if missed:
-            return f"{', '.join(missed)} was declared before, and then was not"
         state = self._connect.state(self._name)
         if state and state.has_failed and is_gap(state.trace):
             return f"connector {self._name} does not find its place in slot {self._slot}"
         return None
 
     def _has_begun(self, there: Mapping[str, str] | None) -> bool:
+        """Whether there was a slot; where a new snapshot was asked for, since then."""
         if there is not None and self._connect.has_offsets(self._name):
             return True
+        if there is not None and is_renewed(there):
+            return False
         return any(map(self._has_landed, self._database.tables))
 
     def _has_landed(self, table: DatabaseTable) -> bool:
         path = self._lake.bronze(table.bronze)
         return self._lake.is_table(path) and table_log.newest_batch(path) >= 0
-
-
-def connector_states(lake: Lake, streams: Sequence[Stream]) -> Mapping[str, str]:
-    """How the connectors of streams are, by the streams' names, as Kafka Connect tells it."""
-    told: dict[str, str] = {}
-    found: dict[str, str] = {}
-    for one in streams:
-        database = one.source.database if isinstance(one.source, KafkaSource) else None
-        if database is None:
-            continue
-        if database.name not in told:
-            told[database.name] = _told_state(lake, connector_name(database))
-        found[one.name] = told[database.name]
-    return found
-
-
-def _told_state(lake: Lake, name: str) -> str:
-    try:
-        return str(Connect(connect_api(lake)).state(name) or "there is none")
-    except (ConnectorFailed, ServersUnknown) as error:
-        return f"not known: {error}"
-
-
-def _truncated(database: Database, table: DatabaseTable, place: int) -> str:
-    """Debezium's message of a table that was truncated at a place of the log."""
-    schema, _, name = table.name.partition(".")
-    now = time.time_ns() // 1_000_000
-    source = {"name": database.name, "schema": schema, "table": name, "lsn": place, "ts_ms": now}
-    return json.dumps({"op": "t", "source": source, "ts_ms": now})

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.errors import DatabaseUnreachable, SourceUnreadable
+from ingest.declarations.stream import DatabaseTable
+from ingest.errors import DatabaseUnreachable
 
 if TYPE_CHECKING:
     import psycopg
@@ -29,11 +30,20 @@ _LIBPQ = {
 }
 
 
-_IDENTITY = """
-    select relreplident in ('f', 'i') or (relreplident = 'd' and exists (
-        select from pg_index where indrelid = pg_class.oid and indisprimary))
+# What of a table says whether it can be followed.
+_TABLE = """
+    select
+        relkind in ('r', 'p') and relpersistence = 'p',
+        has_schema_privilege(relnamespace, 'usage') and has_table_privilege(pg_class.oid, 'select'),
+        pg_has_role(relowner, 'usage'),
+        pg_get_userbyid(relowner),
+        current_user,
+        relreplident in ('f', 'i') or (relreplident = 'd' and exists (
+            select from pg_index where indrelid = pg_class.oid and indisprimary)),
+        array(select attname::text from pg_attribute
+            where attrelid = pg_class.oid and attnum > 0 and not attisdropped)
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    where nspname = %s and relname = %s and relkind in ('r', 'p')
+    where nspname = %s and relname = %s
 """
 
 
@@ -60,6 +70,8 @@ class PostgresLog:
             for key, word in _LIBPQ.items()
             if key in properties and not properties[key].startswith("${")
         }
+        # Who publishes a table must own it, which concerns us where the connector does it.
+        self._publishes = properties.get("publication.autocreate.mode") != "disabled"
 
     def position(self) -> int:
         """The place that is written next."""
@@ -109,24 +121,44 @@ class PostgresLog:
             mark = "select pg_logical_emit_message(true, 'headwater', 'mark') - '0/0'::pg_lsn"
             return int(_one(database, mark)[0])
 
-    def refuse_tables(self, tables: Iterable[str]) -> None:
-        """Raises SourceUnreadable where a table is not there, or must not be followed.
+    def refused_tables(self, tables: Iterable[DatabaseTable]) -> Mapping[str, str]:
+        """Why tables cannot be followed, by their names, and what to do.
 
-        PostgreSQL refuses updates of a table that is published and has nothing that tells its
-        rows apart: the application's, not ours.
+        One of them would stop the connector, and all others with it. Of a table that is published
+        and has nothing that tells its rows apart, PostgreSQL refuses updates: the application's.
         """
         with self._connected() as database:
-            for table in tables:
-                schema, _, name = table.partition(".")
-                found = _one(database, _IDENTITY, schema, name)
-                where = f"database {self._name}: table {table}"
-                if found is None:
-                    raise SourceUnreadable(f"{where} is not there, or we may not see it")
-                if not found[0]:
-                    raise SourceUnreadable(
-                        f"{where} has no primary key, and could not be updated once it is "
-                        f"followed: give it one, or `alter table {table} replica identity full`"
-                    )
+            return {
+                table.name: reason
+                for table in tables
+                if (reason := self._refusal(database, table)) is not None
+            }
+
+    def _refusal(self, database: psycopg.Connection[Any], table: DatabaseTable) -> str | None:
+        schema, _, name = table.name.partition(".")
+        found = _one(database, _TABLE, schema, name)
+        if found is None:
+            return "is not there"
+        is_ordinary, is_readable, is_ours, owner, user, has_identity, columns = found
+        missing = sorted(set(table.key) - set(columns))
+        if not is_ordinary:
+            return "is a view, a foreign or an unlogged table, of which PostgreSQL tells no changes"
+        if not is_readable:
+            return (
+                f"may not be read by {user}: `grant usage on schema {schema} to {user}`, "
+                f"`grant select on {table.name} to {user}`"
+            )
+        if self._publishes and not is_ours:
+            return (
+                f"can be published by its owner only: `grant {owner} to {user}`, or make the "
+                "publication by hand (publication.autocreate.mode=disabled)"
+            )
+        if not has_identity:
+            return (
+                "has no primary key, and could not be updated once it is followed: give it one, "
+                f"or `alter table {table.name} replica identity full`"
+            )
+        return f"has no column {missing[0]}, which is declared as its key" if missing else None
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[psycopg.Connection[Any]]:

@@ -91,8 +91,9 @@ def _contradictions_of_topics(declared: Mapping[str, Any]) -> Iterator[tuple[str
 
 
 def _contradictions_of_table(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for key, only in (("format", "json"), ("envelope", "debezium")):
-        if declared[key] != only:
+    for key, known in (("format", ("json", "avro")), ("envelope", ("debezium",))):
+        if declared[key] not in known:
+            only = " or ".join(known)
             yield f"meta.ingest.{key}", f"is {only} with from: postgres, and need not be given"
     if "key" not in declared:
         yield "meta.ingest.key", "must be given with from: postgres"
@@ -109,8 +110,9 @@ def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str
         yield "meta.ingest.envelope", "debezium needs format json or avro"
     if declared.get("debezium") and declared.get("envelope") != "debezium":
         yield "meta.ingest.debezium", "goes with envelope: debezium, and only with it"
-    if "avro" in declared and (declared["from"] != "kafka" or declared["format"] != "avro"):
-        yield "meta.ingest.avro", "goes with from: kafka and format: avro, and only with them"
+    if "avro" in declared and (declared["from"] == "files" or declared["format"] != "avro"):
+        reason = "goes with from: kafka or postgres and format: avro, and only with them"
+        yield "meta.ingest.avro", reason
     for key in ("schema", "subject") if "envelope" in declared or "per_type" in declared else ():
         if key in declared.get("avro", {}):
             reason = "has no meaning with an envelope, or with types of events"

@@ -15,16 +15,22 @@ def with_whole_databases(
     owners: dict[str, dict[str, Stream]] = {}
     problems = []
     for stream in streams:
+        where = f"{stream.declared_in}: {stream.name}"
         for database, table in _tables(stream):
-            owner = owners.setdefault(database, {}).setdefault(table.name, stream)
+            held = owners.setdefault(database, {})
+            owner = held.setdefault(table.name, stream)
             if owner is not stream:
-                where = f"{stream.declared_in}: {stream.name}"
                 reason = f"{table.name} already belongs to {owner.name} ({owner.declared_in})"
                 problems.append((where, f"meta.ingest.table: {reason}"))
+            first = next(iter(held.values()))
+            if first.format is not stream.format:
+                reason = f"{first.name} is {first.format.value}, and one connector writes both"
+                problems.append((where, f"meta.ingest.format: {reason}"))
     whole = {
         name: Database(
             name=name,
             tables=tuple(one for _, owner in sorted(held.items()) for _, one in _tables(owner)),
+            format=next(iter(held.values())).format,
         )
         for name, held in owners.items()
     }

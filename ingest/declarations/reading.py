@@ -250,8 +250,10 @@ def _source(node: Mapping[str, Any], declared: Mapping[str, Any]) -> FileSource 
         name=name if "." in name else f"public.{name}",
         key=tuple(declared["key"]),
         bronze=node["identifier"],
+        compatibility=_avro_options(declared).compatibility,
     )
-    database = Database(name=node["source_name"], tables=(table,))
+    written = Format(declared["format"])
+    database = Database(name=node["source_name"], tables=(table,), format=written)
     return replace(_kafka_source(declared), topics=(database.topic(table),), database=database)
 
 

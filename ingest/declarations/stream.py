@@ -142,22 +142,27 @@ class FileSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseTable:
-    """A table of PostgreSQL as `schema.table`, its key, and the bronze table of its changes."""
+    """A table of PostgreSQL as `schema.table`, its key, and the bronze table of its changes.
+
+    `compatibility` is what the registry is to ask of new schemas of its changes.
+    """
 
     name: str
     key: tuple[str, ...]
     bronze: str
+    compatibility: Compatibility | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
     """The database that a dbt source is, with the tables of it that are declared, by name.
 
-    One connector follows them all, into a topic each.
+    One connector follows them all, into a topic each, in one format.
     """
 
     name: str
     tables: tuple[DatabaseTable, ...]
+    format: Format = Format.JSON
 
     def topic(self, table: DatabaseTable) -> str:
         """The topic of a table's changes."""

@@ -15,7 +15,6 @@ from py4j.protocol import Py4JError
 
 from ingest import settings
 from ingest.bronze.landing import Landed, Landing
-from ingest.databases.followed import FollowedDatabase
 from ingest.declarations.stream import CleanSource, FileSource, KafkaSource, Stream
 from ingest.decode.messages import FROM_KAFKA
 from ingest.errors import DataLost
@@ -24,6 +23,7 @@ from ingest.files.queue import NEW, FileQueue
 from ingest.lake import Lake
 from ingest.run.broker_admin import BrokerAdmin, Offsets
 from ingest.run.checkpoint import counted, newest_committed
+from ingest.run.databases import watched
 from ingest.run.topics import KnownTopic, Recovered, known_topics, save_topics
 from ingest.stack.addresses import kafka_properties
 
@@ -159,23 +159,22 @@ class KafkaArrivals:
         self._properties = {**_DEFAULTS, **kafka_properties(lake)}
         self._admin: BrokerAdmin | None = None
         self._acknowledged, self._quiet_until = -1, 0.0
-        database = source.database
-        self._followed = FollowedDatabase(lake, database) if database else None
+        self._database = watched(lake, source)
 
     def discover(self) -> int:
         """See Arrivals: Spark asks the broker itself, and what has landed there cannot change.
 
-        Raises GapFound where changes of a database will not come.
+        Raises GapFound and SourceUnreadable where changes of a table will not come.
         """
-        if self._followed:
-            self._followed.look(self._asked())
+        if self._database:
+            self._database.look(self._asked())
         return 0
 
     def stream(self) -> DataFrame:
         """See Arrivals. A connector is made where one is to write the topics."""
         source = self._source
-        if self._followed:
-            self._followed.begin(self._asked())
+        if self._database:
+            self._database.begin(self._asked())
         reader = (
             self._spark.readStream.format("kafka")
             .options(**{f"kafka.{name}": value for name, value in self._properties.items()})

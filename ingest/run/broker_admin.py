@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JJavaError
+
 from ingest.declarations.stream import KafkaSource
 
 if TYPE_CHECKING:
@@ -82,15 +84,20 @@ class BrokerAdmin:
             for topic in topics
             if topic not in there
         ]
-        if new:
-            self._admin.createTopics(new).all().get()
+        for made in self._admin.createTopics(new).values().values() if new else ():
+            try:
+                made.get()
+            except Py4JJavaError as error:
+                # Somebody else was faster.
+                if "TopicExistsException" not in str(error.java_exception):
+                    raise
 
-    def send(self, messages: Iterable[tuple[str, str | None, str]]) -> None:
+    def send(self, messages: Iterable[tuple[str, str | None, bytes]]) -> None:
         """Write messages, each (topic, key, value), and wait until the broker has them."""
         settings = self._properties()
-        for which in ("key", "value"):
-            text = "org.apache.kafka.common.serialization.StringSerializer"
-            settings.setProperty(f"{which}.serializer", text)
+        for which, kind in (("key", "String"), ("value", "ByteArray")):
+            name = f"org.apache.kafka.common.serialization.{kind}Serializer"
+            settings.setProperty(f"{which}.serializer", name)
         producer = self._kafka.clients.producer.KafkaProducer(settings)
         try:
             for message in messages:

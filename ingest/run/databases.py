@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ingest.databases.followed import FollowedDatabase
+from ingest.databases.followed import Broker, FollowedDatabase, Refused
 from ingest.declarations.stream import Database, KafkaSource, Stream
 from ingest.errors import HeadwaterError
 from ingest.lake import Lake
+from ingest.run.aside import aside
 from ingest.run.broker_admin import BrokerAdmin
 from ingest.run.failures import explained
+from ingest.run.lock import StreamLock
 from ingest.run.recovery_of_topics import lacks_messages
 from ingest.stack.addresses import kafka_properties
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# Seconds between two looks at a database, and between two at whether somebody asks to stop.
+_LOOK_EVERY, _ASK_EVERY = 10.0, 0.1
+# Streams of one database, in this process, take turns: two would ask for each snapshot.
+_TURNS: dict[str, threading.Lock] = {}
+_ALL_OF_IT = "a new snapshot concerns all tables of its database: stop that one first"
 
 
 def database_of(stream: Stream) -> Database | None:
@@ -25,22 +36,84 @@ def database_of(stream: Stream) -> Database | None:
     return stream.source.database if isinstance(stream.source, KafkaSource) else None
 
 
+class DatabaseWatch:
+    """Looks after the database of one stream, aside: who asks to stop waits for no answer.
+
+    `table` is the stream's own.
+    """
+
+    def __init__(self, followed: FollowedDatabase, database: str, table: str) -> None:
+        self._followed, self._table = followed, table
+        self._turn = _TURNS.setdefault(database, threading.Lock())
+        self._looking: Future[Refused] | None = None
+        self._has_begun, self._looked = False, 0.0
+
+    def begin(self, broker: Broker) -> None:
+        """Have the topics; the connector follows as soon as that can be."""
+        self._followed.make_topics(broker)
+        self._has_begun = True
+        self.look(broker)
+
+    def look(self, broker: Broker) -> None:
+        """Look once in a while. Raises what the look before has found, GapFound for one."""
+        if self._looking and self.has_looked:
+            looked, self._looking = self._looking, None
+            refused = looked.result()
+            if self._table in refused:
+                raise refused[self._table]
+        is_due = not self._looked or time.monotonic() - self._looked > _LOOK_EVERY
+        if self._has_begun and is_due and not self._looking:
+            self._looked = time.monotonic()
+            self._looking = aside(partial(self._look, broker))
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether a look has ended that nobody has been told of."""
+        return self._looking is not None and self._looking.done()
+
+    def _look(self, broker: Broker) -> Refused:
+        with self._turn:
+            return self._followed.look(broker)
+
+
+def watched(lake: Lake, source: KafkaSource) -> DatabaseWatch | None:
+    """What looks after the database of a source, where it is one's."""
+    database = source.database
+    if database is None:
+        return None
+    tables = {database.topic(table): table.name for table in database.tables}
+    return DatabaseWatch(FollowedDatabase(lake, database), database.name, tables[source.topics[0]])
+
+
 def caught_up(
     spark: SparkSession, lake: Lake, streams: Sequence[Stream], stopping: threading.Event
 ) -> tuple[list[Stream], list[HeadwaterError]]:
     """Wait until topics have what was committed to their databases so far.
 
-    Streams that may begin, and what went wrong with the others.
+    Streams that may begin, and what went wrong with the others. Who asks to stop has neither.
     """
     failed: dict[str, HeadwaterError] = {}
     for name, of_it in _by_database(streams).items():
+        waiting = aside(partial(_catch_up, spark, lake, of_it, stopping))
+        while not waiting.done() and not stopping.wait(_ASK_EVERY):
+            pass
+        if not waiting.done():
+            return [], []
         try:
-            with _followed(spark, lake, of_it) as (followed, admin):
-                followed.follow(admin)
-                followed.catch_up(stopping)
+            failed |= _refused_streams(of_it, waiting.result())
         except Exception as error:  # Kafka's, too: it concerns this database alone
-            failed[name] = explained(error, name, lake)
-    return _without(streams, failed), list(failed.values())
+            failed |= dict.fromkeys(_names(of_it), explained(error, name, lake))
+    return _without(streams, failed), list(dict.fromkeys(failed.values()))
+
+
+def _catch_up(
+    spark: SparkSession, lake: Lake, streams: Sequence[Stream], stopping: threading.Event
+) -> Refused:
+    with _followed(spark, lake, streams) as (followed, admin):
+        refused = followed.follow(admin)
+        if _refused_streams(streams, refused).keys() != _names(streams):
+            followed.catch_up(stopping)
+    return refused
 
 
 def renewed(
@@ -58,15 +131,45 @@ def renewed(
                 if followed.has_gap() or any(
                     lacks_messages(spark, lake, one, admin) for one in of_it
                 ):
-                    followed.renew(admin)
+                    with _others_locked(lake, of_it):
+                        failed |= _refused_streams(of_it, followed.renew(admin))
         except Exception as error:  # Kafka's, too: it concerns this database alone
-            failed[name] = explained(error, name, lake)
-    return _without(streams, failed), list(failed.values())
+            failed |= dict.fromkeys(_names(of_it), explained(error, name, lake))
+    return _without(streams, failed), list(dict.fromkeys(failed.values()))
+
+
+@contextlib.contextmanager
+def _others_locked(lake: Lake, streams: Sequence[Stream]) -> Iterator[None]:
+    """The other tables of a database: who lands them would take a new slot for a gap.
+
+    Raises StreamLocked.
+    """
+    database, own = database_of(streams[0]), {one.table for one in streams}
+    with contextlib.ExitStack() as locks:
+        for table in database.tables if database else ():
+            if table.bronze not in own:
+                lock = StreamLock(lake.lock(table.bronze), f"bronze.{table.bronze}", _ALL_OF_IT)
+                locks.enter_context(lock)
+        yield
+
+
+def _refused_streams(streams: Sequence[Stream], refused: Refused) -> dict[str, HeadwaterError]:
+    """Why streams cannot go on, by their names, of those whose table is not followed."""
+    return {
+        one.name: refused[table.name]
+        for one in streams
+        if (database := database_of(one))
+        for table in database.tables
+        if table.bronze == one.table and table.name in refused
+    }
+
+
+def _names(streams: Sequence[Stream]) -> set[str]:
+    return {one.name for one in streams}
 
 
 def _without(streams: Sequence[Stream], failed: Collection[str]) -> list[Stream]:
-    """Streams but for those of some databases."""
-    return [one for one in streams if (of := database_of(one)) is None or of.name not in failed]
+    return [one for one in streams if one.name not in failed]
 
 
 @contextlib.contextmanager

@@ -16,8 +16,13 @@ from ingest.errors import StorageFailed, StreamLocked
 class StreamLock:
     """Held from `with` to its end, or to the process's; a killed owner holds nothing."""
 
-    def __init__(self, path: Path, stream: str) -> None:
-        self._path, self._stream = path, stream
+    def __init__(
+        self,
+        path: Path,
+        stream: str,
+        remedy: str = "stop that one first, or choose other streams with --select",
+    ) -> None:
+        self._path, self._stream, self._remedy = path, stream, remedy
         self._file: IO[str] | None = None
 
     def __enter__(self) -> StreamLock:
@@ -35,10 +40,7 @@ class StreamLock:
             file.seek(0)
             owner = _owner(file.read())
             file.close()
-            raise StreamLocked(
-                f"{self._stream} is landed by {owner}; stop that one first, or choose other "
-                "streams with --select"
-            ) from None
+            raise StreamLocked(f"{self._stream} is landed by {owner}; {self._remedy}") from None
         file.seek(0)
         file.truncate()
         json.dump({"pid": os.getpid(), "host": socket.gethostname()}, file)

@@ -13,8 +13,15 @@ from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JError
+
 from ingest.declarations.stream import FileSource, Stream
-from ingest.errors import BrokerUnreachable, HeadwaterError, RegistryUnreachable
+from ingest.errors import (
+    BrokerUnreachable,
+    HeadwaterError,
+    RegistryUnreachable,
+    TerminalError,
+)
 from ingest.files.listing import check_folder
 from ingest.lake import Lake
 from ingest.run.databases import caught_up
@@ -24,7 +31,7 @@ from ingest.run.progress import ProgressLog
 from ingest.run.query import StreamQuery, Trigger
 from ingest.run.retries import Retries
 from ingest.run.upkeep import kept_up
-from ingest.session import session
+from ingest.session import has_ended, session
 from ingest.tables import delta
 
 if TYPE_CHECKING:
@@ -209,8 +216,21 @@ def owned(
             with signals_held():
                 spark = start() if start else session("ingest", lake.root)
                 handlers.enter_context(_signals(stopping.set))
-            yield spark, stopping
+            try:
+                yield spark, stopping
+            except (Py4JError, ConnectionError):
+                refuse_death(spark, lake)
+                raise
         spark.stop()
+
+
+def refuse_death(spark: SparkSession, lake: Lake) -> None:
+    """Raises TerminalError where Spark itself has ended, so that nothing can be done any more."""
+    if has_ended(spark):
+        raise TerminalError(
+            "Spark's Java process has ended: somebody may have killed it, the kernel for want of "
+            f"memory; see {lake.root}/_logs/spark.log. Nothing is lost; start again"
+        ) from None
 
 
 @contextlib.contextmanager

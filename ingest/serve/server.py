@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# Seconds between two looks at whether Spark is alive.
+_LOOK_EVERY = 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -107,7 +110,8 @@ def _land(
             own, plan.streams, ProgressLog(own, lake, dbt.grew), stopping
         )
         # Without a stream there are still models to try again, and people who ask.
-        stopping.wait()
+        while not stopping.wait(_LOOK_EVERY):
+            runner.refuse_death(spark, lake)
         return errors
     finally:
         dbt.ask_to_stop()

@@ -6,6 +6,7 @@ machine only.
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
 from collections.abc import Mapping
@@ -103,7 +104,11 @@ class SqlEndpoint:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.stop()
+        from py4j.protocol import Py4JNetworkError
+
+        # It has ended with its Java process, where that was killed.
+        with contextlib.suppress(Py4JNetworkError, ConnectionError):
+            self._server.stop()
 
 
 def _is_loopback(host: str) -> bool:

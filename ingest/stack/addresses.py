@@ -51,6 +51,33 @@ def schema_registry_properties(lake: Lake) -> Mapping[str, str]:
     return found
 
 
+def avro_converter(lake: Lake) -> Mapping[str, str]:
+    """What a converter of Kafka Connect is told that writes Avro. Raises ServersUnknown.
+
+    Of our own stack it is Apicurio's, for a declared registry Confluent's, by which the worker
+    has to have a plugin.
+    """
+    if settings.schema_registry_properties():
+        found = schema_registry_properties(lake)
+        told = {
+            "": "io.confluent.connect.avro.AvroConverter",
+            "schema.registry.url": found["url"],
+        }
+        if user := found.get("basic.auth.user.info"):
+            told["basic.auth.credentials.source"] = "USER_INFO"
+            told["basic.auth.user.info"] = user
+        return told
+    port = urlsplit(schema_registry_properties(lake)["url"]).port
+    return {
+        "": "io.apicurio.registry.utils.converter.AvroConverter",
+        "apicurio.registry.url": f"http://127.0.0.1:{port}/apis/registry/v2",
+        "apicurio.registry.auto-register": "true",
+        "apicurio.registry.find-latest": "false",
+        "apicurio.registry.as-confluent": "true",
+        "apicurio.registry.headers.enabled": "false",
+    }
+
+
 def connect_api(lake: Lake) -> RestApi:
     """The REST API of Kafka Connect. Raises ServersUnknown."""
     declared = settings.connect_url()

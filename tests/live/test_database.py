@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -10,9 +11,14 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from ingest.databases.connect import Connect
-from ingest.errors import GapFound
+from ingest.databases.connector import followed_tables
+from ingest.databases.postgres import PostgresLog
+from ingest.declarations.stream import DatabaseTable
+from ingest.errors import GapFound, SourceUnreadable, StreamLocked
+from ingest.run.lock import StreamLock
 from ingest.stack.addresses import connect_api
 from tests.live.topics import Topics
 
@@ -109,6 +115,55 @@ def test_a_table_that_is_declared_later_has_its_rows_and_then_its_changes(
     assert_the_same(topics, database)
 
 
+def test_a_table_that_cannot_be_followed_fails_alone(
+    topics: Topics, database: psycopg.Connection[Any]
+) -> None:
+    database.execute("create table notes (id int, text text)")
+    topics.follow("accounts", "cards", "notes", "nowhere")
+    for table, reason in (("notes", "has no primary key"), ("nowhere", "is not there")):
+        with pytest.raises(SourceUnreadable, match=f"table public.{table} {reason}"):
+            topics.catch_up(table)
+    database.execute("update accounts set owner = 'beside it' where id = 90")
+    assert_the_same(topics, database)
+    database.execute("alter table notes add primary key (id)")
+    database.execute("insert into notes values (1, 'mended')")
+    topics.catch_up("notes")
+    topics.follow("accounts", "cards")
+    topics.catch_up("cards")
+    there = Connect(connect_api(topics.lake)).config("headwater_test")
+    assert there
+    assert "public.notes" in followed_tables(there), "it stays, though it is declared no more"
+
+
+def test_what_keeps_a_table_from_being_followed_is_told(
+    topics: Topics, database: psycopg.Connection[Any]
+) -> None:
+    database.execute("create view seen as select id from accounts")
+    database.execute("create unlogged table passing (id int primary key)")
+    database.execute("create role guest login")
+    database.execute("grant select on cards to guest")
+    where = conninfo_to_dict(topics.database)
+    own = {
+        "database.hostname": str(where["host"]),
+        "database.port": str(where["port"]),
+        "database.dbname": str(where["dbname"]),
+    }
+
+    def told(user: str, **more: str) -> str:
+        names = ("accounts", "cards", "seen", "passing")
+        tables = [DatabaseTable(name=f"public.{one}", key=("id",), bronze=one) for one in names]
+        log = PostgresLog("test", {**own, "database.user": user, **more})
+        return "\n".join(f"{name} {why}" for name, why in log.refused_tables(tables).items())
+
+    kinds = "public.seen is a view, .*\npublic.passing is a view, a foreign or an unlogged table.*"
+    assert re.fullmatch(kinds, told("postgres"))
+    accounts = "public.accounts may not be read by guest: `grant usage on schema public to guest`.*"
+    cards = "\npublic.cards can be published by its owner only: `grant postgres to guest`.*"
+    assert re.fullmatch(f"{accounts}{cards}\n{kinds}", told("guest"))
+    by_hand = {"publication.autocreate.mode": "disabled"}
+    assert re.fullmatch(f"{accounts}\n{kinds}", told("guest", **by_hand))
+
+
 def test_nothing_is_missing_or_there_twice_after_connect_was_killed(
     topics: Topics, database: psycopg.Connection[Any]
 ) -> None:
@@ -135,6 +190,14 @@ def test_a_gap_stops_the_stream_and_a_new_snapshot_repairs_it(
     database.execute("select pg_drop_replication_slot('headwater_test')")
     with pytest.raises(GapFound, match=r"slot headwater_test is gone.* ingest recover --select"):
         topics.catch_up("accounts")
+    with StreamLock(topics.lake.lock("test__cards"), "test.cards"):
+        (refused,) = topics.recover("accounts")
+    assert isinstance(refused, StreamLocked)
+    assert re.fullmatch(
+        rf"bronze.test__cards is landed by process {os.getpid()} on .*; a new snapshot concerns "
+        "all tables of its database: stop that one first",
+        str(refused),
+    )
     assert topics.recover("accounts") == []
     database.execute("update accounts set owner = 'after the gap' where id = 154")
     assert_the_same(topics, database)

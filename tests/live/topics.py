@@ -71,10 +71,10 @@ class Topics(Workshop):
             producer.produce(topic, value=value, key=key, **more)
         assert producer.flush(30) == 0
 
-    def follow(self, *tables: str) -> None:
-        """Declare tables of the database `test`, these and no others."""
-        declared = {"from": "postgres", "key": ["id"], "keep_current": True}
-        streams = [read_stream(node(f"test.{name}", declared)) for name in tables]
+    def follow(self, *tables: str, source: str = "test", **ingest: Any) -> None:
+        """Declare tables of a database, these and no others."""
+        declared = {"from": "postgres", "key": ["id"], "keep_current": True, **ingest}
+        streams = [read_stream(node(f"{source}.{name}", declared)) for name in tables]
         whole, problems = with_whole_databases(streams)
         assert not problems
         self._streams |= dict(zip(tables, whole, strict=True))

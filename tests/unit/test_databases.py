@@ -6,17 +6,25 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ingest.databases.connect import Connect, ConnectorState
-from ingest.databases.connector import connector_config, followed_tables, is_gap
+from ingest.databases.connector import (
+    connector_config,
+    followed_tables,
+    is_gap,
+    refused_subject,
+)
 from ingest.declarations.databases import with_whole_databases
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Database, Envelope, Format, KafkaSource, Stream
 from ingest.errors import ConnectorFailed, DeclarationInvalid
-from ingest.stack.addresses import RestApi
+from ingest.lake import Lake
+from ingest.registry.compatibility import Compatibility
+from ingest.stack.addresses import RestApi, avro_converter
 from tests.unit.test_declarations import TABLE, node
 
 
@@ -56,6 +64,40 @@ def test_a_table_belongs_to_one_stream() -> None:
     assert problems == [("models/bronze/shop.yml: shop.again", reason)]
 
 
+def test_all_tables_of_a_database_are_of_one_format() -> None:
+    avro = table("orders", format="avro", avro={"compatibility": "full"})
+    whole, problems = with_whole_databases([avro, table("items")])
+    reason = "meta.ingest.format: shop.orders is avro, and one connector writes both"
+    assert problems == [("models/bronze/shop.yml: shop.items", reason)]
+    (of_items, of_orders) = database(whole[0]).tables
+    assert of_orders.compatibility is Compatibility.FULL
+    assert of_items.compatibility is None
+
+
+def test_a_connector_writes_avro_by_the_converter_of_the_registry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "registry.properties"
+    file.write_text("url=https://r:8081\nbasic.auth.user.info=me:secret\n", "utf-8")
+    monkeypatch.setenv("HEADWATER_SCHEMA_REGISTRY_PROPERTIES", str(file))
+    converter = avro_converter(Lake(str(tmp_path)))
+    kafka = {"bootstrap.servers": "k:9092"}
+    told = connector_config(database(table("orders", format="avro")), {}, {}, kafka, 7, converter)
+    assert told["value.converter"] == "io.confluent.connect.avro.AvroConverter"
+    assert told["key.converter.schema.registry.url"] == "https://r:8081"
+    assert told["value.converter.basic.auth.user.info"] == "me:secret"
+    assert told["schema.name.adjustment.mode"] == "avro"
+
+
+def test_the_subject_of_a_refused_schema_is_told() -> None:
+    trace = (
+        "io.x.RestClientException: Schema being registered is incompatible with an earlier schema "
+        'for subject "shop.public.orders-value"; error code: 409'
+    )
+    assert refused_subject(trace) == "shop.public.orders-value"
+    assert refused_subject("FATAL: password authentication failed") is None
+
+
 def test_a_source_whose_name_no_slot_can_have_is_refused() -> None:
     with pytest.raises(DeclarationInvalid, match="source: 'Shop': lower-case letters"):
         table("orders", "Shop")
@@ -64,8 +106,10 @@ def test_a_source_whose_name_no_slot_can_have_is_refused() -> None:
 def test_a_connector_is_told_its_tables_and_where_signals_are() -> None:
     whole, _ = with_whole_databases([table("orders"), table("items", key=["a", "b"])])
     kafka = {"bootstrap.servers": "k:9092", "security.protocol": "SSL"}
-    told = connector_config(database(whole[0]), {"heartbeat.interval.ms": "9"}, kafka, 7)
-    assert followed_tables(told) == {"public.orders", "public.items"}
+    tables = {one.name: one.key for one in database(whole[0]).tables}
+    own = {"heartbeat.interval.ms": "9"}
+    told = connector_config(database(whole[0]), tables, own, kafka, 7)
+    assert followed_tables(told) == tables == {"public.orders": ("id",), "public.items": ("a", "b")}
     assert told["message.key.columns"] == "public[.]items:a,b;public[.]orders:id"
     assert told["slot.name"] == told["publication.name"] == "headwater_shop"
     assert told["signal.kafka.bootstrap.servers"] == "k:9092"

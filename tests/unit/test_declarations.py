@@ -149,7 +149,7 @@ WRONG = {
     ),
     "a table without a key": ({"from": "postgres"}, "meta.ingest.key: must be given with from"),
     "a key within a column": ({**TABLE, "key": ["a.b"]}, "a.b: a table's key are columns"),
-    "a table of csv": ({**TABLE, "format": "csv"}, "format: is json with from: postgres"),
+    "a table of csv": ({**TABLE, "format": "csv"}, "format: is json or avro with from: postgres"),
     "a table of events": ({**TABLE, "envelope": "cloudevents"}, "envelope: is debezium with from"),
     "no name of a table": ({**TABLE, "table": "a.b.c"}, "'a.b.c' is not a table such as"),
     "messages that wait in quarantine": (
