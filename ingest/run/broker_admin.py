@@ -31,12 +31,17 @@ class BrokerAdmin:
         return {name: described[name].topicId().toString() for name in described}
 
     def earliest(self, source: KafkaSource) -> Offsets:
-        """The first offset that each partition of the source's topics still has."""
+        """The first offset that each partition of the source's topics still has.
+
+        Of several topics, those that are there.
+        """
         topics = list(source.topics)
-        if source.topic_pattern:
-            matches = self._jvm.java.util.regex.Pattern.compile(source.topic_pattern).matcher
-            there = self._admin.listTopics().names().get()
-            topics = [name for name in there if matches(name).find()]
+        if source.topic_pattern or len(topics) > 1:
+            there = set(self._admin.listTopics().names().get())
+            pattern = self._jvm.java.util.regex.Pattern.compile(source.topic_pattern or "")
+            topics = [
+                name for name in topics or there if name in there and pattern.matcher(name).find()
+            ]
         described = self._admin.describeTopics(topics).allTopicNames().get()
         first = self._kafka.clients.admin.OffsetSpec.earliest()
         asked = {
@@ -51,10 +56,14 @@ class BrokerAdmin:
         return offsets
 
     def latest(self, offsets: Offsets) -> Offsets:
-        """The offsets that come next in the same partitions."""
+        """The offsets that come next in the same partitions, as far as messages may be read."""
         spec = self._kafka.clients.admin.OffsetSpec.latest()
         asked = {self._partition(*place): spec for place, _ in _each(offsets)}
-        found = self._admin.listOffsets(asked).all().get()
+        level = self._told.get("isolation.level", "read_uncommitted").upper()
+        options = self._kafka.clients.admin.ListOffsetsOptions(
+            self._kafka.common.IsolationLevel.valueOf(level)
+        )
+        found = self._admin.listOffsets(asked, options).all().get()
         return {
             topic: {n: found[self._partition(topic, n)].offset() for n in partitions}
             for topic, partitions in offsets.items()

@@ -71,6 +71,8 @@ class StreamQuery:
         self._first_batch = True
         self.error: HeadwaterError | None = None
         self._running: StreamingQuery | None = None
+        # Whether what runs is one batch that was planned, and what comes behind such batches.
+        self._is_planned, self._trigger = False, Trigger.AVAILABLE_NOW
         if Mask.HASH in stream.masks.values():
             # Asked for before anything runs.
             settings.mask_key()
@@ -144,21 +146,24 @@ class StreamQuery:
         return Answer(True, text)
 
     def start(self, trigger: Trigger) -> None:
-        """Start the query."""
+        """Start the query, or a batch that was planned; see `continues`."""
         # An earlier process may have landed what it did not live to apply.
         self._follow()
+        self._trigger, self._is_planned = trigger, self._arrivals.plan()
         writer = (
             self._arrivals.stream()
             .writeStream.queryName(self.stream.name)
             .option("checkpointLocation", str(self._lake.checkpoint(self.stream.table)))
             .foreachBatch(self._batch)
         )
-        if trigger is Trigger.AVAILABLE_NOW:
+        if self._is_planned:
+            self._running = writer.trigger(once=True).start()
+        elif trigger is Trigger.AVAILABLE_NOW:
             self._running = writer.trigger(availableNow=True).start()
         else:
             self._running = writer.trigger(processingTime="200 milliseconds").start()
         self._save(state="running", error=None)
-        if trigger is Trigger.CONTINUOUS and self._groups:
+        if trigger is Trigger.CONTINUOUS and self._groups and not self._is_planned:
             self._groups.start()
 
     @property
@@ -171,6 +176,16 @@ class StreamQuery:
     def is_active(self) -> bool:
         """Whether the query runs."""
         return self._running is not None and self._running.isActive
+
+    def continues(self) -> bool:
+        """Start what comes behind a planned batch; whether there was one that went well."""
+        if not self._is_planned or self.error or self._query.exception():
+            return False
+        try:
+            self.start(self._trigger)
+        except Exception as error:  # Kafka's and Spark's too
+            self.error = explained(error, self.stream.name, self._lake)
+        return self.error is None
 
     def wait(self) -> None:
         """Until the query has ended; what went wrong is in `error`."""

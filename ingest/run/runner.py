@@ -50,7 +50,7 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
         queries, errors = _started(spark, lake, ready, progress, trigger)
         errors += behind
         for query in queries:
-            while query.is_active and not stopping.wait(0.1):
+            while (query.is_active or query.continues()) and not stopping.wait(0.1):
                 pass
             if query.is_active:
                 query.stop()
@@ -110,7 +110,7 @@ def _watch(
                 break
             if query.is_active:
                 _guarded(query, progress.lake)
-            else:
+            elif not query.continues():
                 query.wait()
                 queries.remove(query)
                 _note_end(query, retries, errors)

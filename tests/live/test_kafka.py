@@ -120,6 +120,48 @@ def test_topics_of_a_list_and_of_a_pattern_and_partitions_that_come_later(topics
         topics.land("listed")
 
 
+def test_a_later_topic_lands_when_the_earlier_one_was_read(topics: Topics) -> None:
+    names = ["visits", "visits.v2"]
+    declared = {"topic": names, "max_offsets_per_trigger": 4}
+    topics.subscribe("visits", {"id": "bigint"}, **declared)
+    for name, first in zip(names, (0, 100), strict=True):
+        topics.make(name)
+        topics.send(name, [{"id": first + number} for number in range(10)])
+    topics.land("visits")
+    batches = {(row["_source"], row["_batch_id"]) for row in topics.rows("visits", "*")}
+    # Of ten messages four a batch, and behind the earlier topic's last ones room for two.
+    assert sorted(batches) == [
+        *(("visits", 0), ("visits", 2), ("visits", 4)),
+        *(("visits.v2", 4), ("visits.v2", 6), ("visits.v2", 8)),
+    ]
+    # The earlier one still gets some, while the later one is far ahead.
+    topics.send(names[1], [{"id": 110 + number} for number in range(9)])
+    topics.send(names[0], [{"id": 10 + number} for number in range(3)])
+    topics.land("visits")
+    late = topics.table("visits").where("_batch_id > 8").groupBy("_source")
+    firsts = {row[0]: row[1] for row in late.agg({"_batch_id": "min"}).collect()}
+    assert firsts["visits"] == 10
+    assert sorted(topics.values("visits", "id")) == [*range(13), *range(100, 119)]
+
+
+def test_a_topic_of_several_may_come_later_and_go_earlier(topics: Topics) -> None:
+    topics.subscribe("runs_off", {"id": "bigint"}, topic=["runs.off", "runs.on"])
+    topics.make("runs.off")
+    topics.send("runs.off", [{"id": 1}, {"id": 2}])
+    topics.land("runs_off")
+    topics.make("runs.on")
+    topics.send("runs.on", [{"id": 3}])
+    topics.land("runs_off")
+    topics.remove("runs.off")
+    topics.send("runs.on", [{"id": 4}])
+    with pytest.raises(DataLost, match=r"ingest recover --select source:test\.runs_off"):
+        topics.land("runs_off")
+    topics.recover("runs_off")
+    assert gaps(topics, "runs_off") == [("runs.off", 0, 2, None, "removed")]
+    topics.land("runs_off")
+    assert topics.values("runs_off", "id") == [1, 2, 3, 4]
+
+
 def test_what_an_aborted_transaction_wrote_does_not_land(topics: Topics) -> None:
     topics.make("transacted")
     topics.subscribe("transacted", {"id": "bigint"})
@@ -205,6 +247,18 @@ def test_a_topic_that_was_made_again_stops_the_stream_until_it_is_recovered(
     topics.send("remade", [{"id": 7}])
     topics.land("remade")
     assert topics.values("remade", "id") == [1, 2, 3, 4, 5, 6, 7]
+    # A topic that has fewer messages than were read is told by that alone.
+    for number in (8, 9):
+        for topic in ("remade", "kept"):
+            topics.send(topic, [{"id": number}])
+        topics.land("remade")
+    topics.remove("remade")
+    topics.make("remade")
+    topics.send("remade", [{"id": 10}])
+    topics.lake.topics(stream.table).unlink()
+    recover_stream(topics.spark, topics.lake, stream)
+    made = [("remade", 0, first, None, "remade") for first in (2, 6)]
+    assert sorted(gaps(topics, "remade")) == made
 
 
 def test_messages_that_retention_removed_stop_the_stream_until_it_is_recovered(
