@@ -53,8 +53,11 @@ class Arrivals(Protocol):
         """Look for what is new; how much of what has landed was seen to have changed."""
         ...
 
-    def plan(self) -> bool:
-        """Whether the next batch is one that was planned, which runs by itself."""
+    def plan(self, *, at_once: bool) -> bool:
+        """Whether the next batch is one that was planned, which runs by itself.
+
+        `at_once`: it is, also where nothing arrives.
+        """
         ...
 
     def stream(self) -> DataFrame:
@@ -120,7 +123,7 @@ class FileArrivals:
             )
         return len(changed)
 
-    def plan(self) -> bool:
+    def plan(self, *, at_once: bool) -> bool:  # noqa: ARG002
         """See Arrivals: the queue gives out batches."""
         return False
 
@@ -178,13 +181,16 @@ class KafkaArrivals:
             self._followed.look(self._asked())
         return 0
 
-    def plan(self) -> bool:
+    def plan(self, *, at_once: bool) -> bool:
         """See Arrivals: batches of topics in order are, where much waits."""
-        source = self._source
+        source, begun = self._source, counted(self._checkpoint)
+        if is_unfinished(self._checkpoint):
+            return source.is_ordered or at_once
+        if at_once and begun:
+            write_batch(self._checkpoint, newest_committed(self._checkpoint) + 1, begun)
+            return True
         if not source.is_ordered:
             return False
-        if is_unfinished(self._checkpoint):
-            return True
         earliest = self._asked().earliest(source)
         latest = self._asked().latest(earliest)
         batch = newest_committed(self._checkpoint)

@@ -17,6 +17,7 @@ from ingest.bronze.landing import Landing
 from ingest.bronze.maintenance import compacted
 from ingest.bronze.release import release
 from ingest.declarations.stream import Format, KafkaSource, Mask, OnDataLoss, Stream
+from ingest.decode.parked import Parked
 from ingest.decode.repository import StreamSchema
 from ingest.decode.writers import Writers
 from ingest.errors import BrokerUnreachable, DataLost, HeadwaterError
@@ -73,6 +74,8 @@ class StreamQuery:
         self._running: StreamingQuery | None = None
         # Whether what runs is one batch that was planned, and what comes behind such batches.
         self._is_planned, self._trigger = False, Trigger.AVAILABLE_NOW
+        # Whether messages are to land that are in quarantine.
+        self._has_parked = False
         if Mask.HASH in stream.masks.values():
             # Asked for before anything runs.
             settings.mask_key()
@@ -80,13 +83,16 @@ class StreamQuery:
         identity = identity_of(lake, stream)
         schema = StreamSchema(spark, lake, stream, identity.application)
         types = EventTypes(spark, lake, stream, identity.application)
+        writers = _writers(spark, lake, stream)
+        self._parked = _parked(spark, lake, stream, schema, writers)
         self._landing = Landing(
             spark=spark,
             lake=lake,
             stream=stream,
             schema=schema,
             types=types,
-            writers=_writers(spark, lake, stream),
+            writers=writers,
+            parked=self._parked,
             application=identity.application,
             first_batch_id=identity.first_batch_id,
             clock=clock,
@@ -113,6 +119,11 @@ class StreamQuery:
         changed = self._arrivals.discover()
         if changed:
             self._save(changed_files=self._totals.changed_files + changed)
+        if self._parked and self._parked.due():
+            self._has_parked = True
+            if self.is_active and not self._is_busy():
+                # It starts again, with a batch of its own, also where no message comes.
+                self._query.stop()
 
     def answer_requests(self) -> None:
         """Carry out what people have asked for, unless a batch is at work or unfinished."""
@@ -149,7 +160,8 @@ class StreamQuery:
         """Start the query, or a batch that was planned; see `continues`."""
         # An earlier process may have landed what it did not live to apply.
         self._follow()
-        self._trigger, self._is_planned = trigger, self._arrivals.plan()
+        self._trigger, self._is_planned = trigger, self._arrivals.plan(at_once=self._has_parked)
+        self._first_batch, self._has_parked = True, False
         writer = (
             self._arrivals.stream()
             .writeStream.queryName(self.stream.name)
@@ -179,7 +191,10 @@ class StreamQuery:
 
     def continues(self) -> bool:
         """Start what comes behind a planned batch; whether there was one that went well."""
-        if not self._is_planned or self.error or self._query.exception():
+        if self._has_parked:
+            # It was stopped, where what was begun begins again.
+            self.error = None
+        elif not self._is_planned or self.error or self._query.exception():
             return False
         try:
             self.start(self._trigger)
@@ -340,6 +355,19 @@ def _writers(spark: SparkSession, lake: Lake, stream: Stream) -> Writers | None:
         subject=stream.subject,
         declared=stream.avro.schema,
     )
+
+
+def _parked(
+    spark: SparkSession,
+    lake: Lake,
+    stream: Stream,
+    schema: StreamSchema,
+    writers: Writers | None,
+) -> Parked | None:
+    """Messages that wait for their schema; where values are masked, their bytes are not kept."""
+    if writers is None or stream.masks:
+        return None
+    return Parked(spark, lake.bronze(stream.quarantine_table), schema, writers)
 
 
 def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:
