@@ -69,7 +69,7 @@ class Landed:
 class Landing:
     """Lands the batches of one stream; `clock` tells the time (UTC).
 
-    `writers` are those of messages in Avro, and `parked` are messages that wait for one.
+    `writers` are those of messages in Avro, and `parked` the messages that may leave quarantine.
     """
 
     spark: SparkSession

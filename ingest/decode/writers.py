@@ -45,8 +45,9 @@ MAGIC, FRAME = 0, 5
 # did not answer is not asked for it: each batch would wait for the answer.
 _FRESH, _QUIET = 10.0, 60.0
 # Ids that are unknown to the registry and asked for in one batch, and remembered as such; rubbish
-# may hold any number.
-_MOST_UNKNOWN, _MOST_REMEMBERED = 1_000, 100_000
+# may hold any number. Of ids that messages in quarantine have, fewer are asked for at a time:
+# streams wait meanwhile.
+_MOST_UNKNOWN, _MOST_REMEMBERED, _MOST_WAITING = 1_000, 100_000, 50
 _OPTIONS = {
     "mode": "PERMISSIVE",
     "datetimeRebaseMode": "CORRECTED",
@@ -106,14 +107,14 @@ class Writers:
     def known_by_now(self, numbers: Iterable[int]) -> set[int]:
         """Those of some ids that the registry knows; without an answer none."""
         try:
-            return set(self._found(set(numbers) - self._unfit))
+            return set(self._found(set(numbers) - self._unfit, _MOST_WAITING))
         except RegistryUnreachable as error:
             log.debug("%s; nothing leaves quarantine", error)
             return set()
 
-    def _found(self, numbers: Iterable[int]) -> Mapping[int, str]:
+    def _found(self, numbers: Iterable[int], most: int) -> Mapping[int, str]:
         """The schemas of ids, as far as there are; of too many, those not asked for lately."""
-        asked = sorted(numbers, key=lambda one: (self._asked.get(one, 0), one))[:_MOST_UNKNOWN]
+        asked = sorted(numbers, key=lambda one: (self._asked.get(one, 0), one))[:most]
         found = {number: self._registry.schema(number) for number in sorted(asked)}
         known = {number: text for number, text in found.items() if text is not None}
         self._questions += 1
@@ -122,7 +123,7 @@ class Writers:
             if number not in known:
                 self._asked[number] = self._questions
         for number in list(self._asked)[:-_MOST_REMEMBERED]:
-            del self._asked[number]
+            self._asked.pop(number, None)
         return known
 
     def learn(
@@ -143,7 +144,7 @@ class Writers:
             self._agree(schema, before, batch_id, now)
             return
         known = schema.agreed
-        added = self._found(set(numbers) - known.writers.keys())
+        added = self._found(set(numbers) - known.writers.keys(), _MOST_UNKNOWN)
         reader = self._reader(known, is_changing=bool(added))
         if added and proven:
             reads = {number: self._read(text, reader) for number, text in added.items()}

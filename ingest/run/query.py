@@ -119,7 +119,7 @@ class StreamQuery:
         changed = self._arrivals.discover()
         if changed:
             self._save(changed_files=self._totals.changed_files + changed)
-        if self._parked and self._parked.due():
+        if self._parked and self._parked.has_due:
             self._has_parked = True
             if self.is_active and not self._is_busy():
                 # It starts again, with a batch of its own, also where no message comes.
@@ -149,7 +149,11 @@ class StreamQuery:
         failpoint("after_decision")
         count = 0
         if request.change is not Change.REVERTED:
-            count = release(self._lake, self.stream, rule_of(known.name), request.id)
+            rule = rule_of(known.name)
+            if self._parked:
+                count = self._parked.ask(rule, request.id)
+            else:
+                count = release(self._lake, self.stream, rule, request.id)
         text = f"{known.name}: version {decided.version} ({request.change.value})"
         if count:
             text += f"; {count} events leave quarantine and land with the next batch"
@@ -364,10 +368,11 @@ def _parked(
     schema: StreamSchema,
     writers: Writers | None,
 ) -> Parked | None:
-    """Messages that wait for their schema; where values are masked, their bytes are not kept."""
-    if writers is None or stream.masks:
+    """Messages in quarantine that may land; where values are masked, their bytes are not kept."""
+    if not isinstance(stream.source, KafkaSource) or stream.masks:
         return None
-    return Parked(spark, lake.bronze(stream.quarantine_table), schema, writers)
+    path, asked = lake.bronze(stream.quarantine_table), lake.released(stream.table)
+    return Parked(spark, path, asked, schema, writers)
 
 
 def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:

@@ -9,9 +9,12 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 
 from ingest.errors import BrokerUnreachable, CheckpointInvalid, DataLost
+from ingest.events.event_type import Change
+from ingest.run import requests
 from ingest.run.progress import ProgressLog, read_totals
 from ingest.run.query import StreamQuery, Trigger
 from ingest.run.recovery import recover_stream
+from ingest.run.requests import Request
 from tests.live.topics import Topics
 from tests.spark.test_checkpoints import commit, stop_at
 
@@ -96,6 +99,35 @@ def test_types_of_events_are_told_apart(topics: Topics) -> None:
     lost = topics.type_table("player.lost")
     assert dict(lost.dtypes)["at"] == "date"
     assert lost.where("`to` = 'x'").count() == 2
+
+
+def test_an_event_of_a_topic_leaves_quarantine_by_a_decision(
+    topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics.make("decided")
+    stream = topics.subscribe(
+        "decided", envelope="cloudevents", on_incompatible_change="quarantine"
+    )
+    event = {"specversion": "1.0", "source": "/s", "type": "topic.decided"}
+    for number, value in ((1, 1), (2, "x")):
+        topics.send("decided", [{**event, "id": str(number), "data": {"a": value}}])
+        topics.land("decided")
+    assert topics.values("decided", "id") == ["1"]
+    waiting = topics.rows("decided__quarantine", "_offset", "_reason_code")
+    assert waiting == [(1, "INCOMPATIBLE_CHANGE")]
+    request = Request.made("test.decided", "topic.decided", Change.ACCEPTED, None)
+    requests.leave(topics.lake, request)
+    stop_at(topics, "decided", "after_second_write", monkeypatch)
+    answer = requests.awaited(topics.lake, request, 0.0)
+    assert answer
+    assert "1 events leave quarantine" in answer.text
+    topics.land("decided")
+    assert topics.rows("decided", "id", "_source", "_offset") == [
+        ("1", "decided", 0),
+        ("2", "decided", 1),
+    ]
+    assert topics.rows("decided__quarantine", "_offset") == []
+    assert list(topics.lake.released(stream.table).iterdir()) == []
 
 
 def test_topics_of_a_list_and_of_a_pattern_and_partitions_that_come_later(topics: Topics) -> None:
