@@ -26,16 +26,11 @@ from ingest.bronze.deduplication import deduplicated
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.avro_messages import AvroMessages
 from ingest.decode.avro_texts import why_no_avro
-from ingest.decode.decoder import (
-    MARK,
-    ROW,
-    SOURCE,
-    Decoder,
-    Rest,
-)
+from ingest.decode.decoder import MARK, ROW, SOURCE, Decoder, Rest
 from ingest.decode.json_files import FileInput, Layout
 from ingest.decode.json_records import JsonRecords
 from ingest.decode.messages import MessageInput
+from ingest.decode.parked import Parked
 from ingest.decode.raw_messages import RawMessages
 from ingest.decode.repository import StreamSchema
 from ingest.decode.tabular_records import TabularRecords
@@ -56,12 +51,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _LAYOUTS = {Format.JSON: Layout.LINES, Format.AVRO: Layout.AVRO}
-_NOTHING: dict[str, Any] = {"rows": 0, "rescued": 0, "rejects": 0}
+_NOTHING: dict[str, Any] = {"rows": 0, "rescued": 0, "rejects": 0, "left": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landed:
-    """What became of one batch, in records."""
+    """What became of one batch, in records; those that left quarantine are taken off there."""
 
     batch_id: int
     files: int
@@ -75,7 +70,7 @@ class Landed:
 class Landing:
     """Lands the batches of one stream; `clock` tells the time (UTC).
 
-    `writers` are those of messages in Avro.
+    `writers` are those of messages in Avro, and `parked` the messages that may leave quarantine.
     """
 
     spark: SparkSession
@@ -84,6 +79,7 @@ class Landing:
     schema: StreamSchema
     types: EventTypes
     writers: Writers | None
+    parked: Parked | None
     application: str
     first_batch_id: int
     clock: Callable[[], datetime]
@@ -154,9 +150,13 @@ class Landing:
         counts = self._land_first(decoder, first, now, is_landed)
         failpoint("after_first_write")
         rest = _NOTHING
-        if counts["held"]:
+        if (
+            counts["held"]
+            or decoder.lets_out(first)
+            or (repeated and self._is_landed(self.path, first + 1))
+        ):
             try:
-                rest = self._land_rest(decoder, counts["marks"], first + 1, now, repeated)
+                rest = self._land_rest(decoder, counts["marks"] or "", first + 1, now, repeated)
             finally:
                 decoder.close()
         if unreadable:
@@ -168,7 +168,7 @@ class Landing:
             records=counts["records"],
             landed=counts["rows"] + rest["rows"],
             rescued=counts["rescued"] + rest["rescued"],
-            quarantined=rest["rejects"] + len(unreadable),
+            quarantined=rest["rejects"] + len(unreadable) - rest["left"],
         )
 
     def _land_first(
@@ -197,11 +197,22 @@ class Landing:
         # Two tables: neither commit has to wait for the other.
         with ThreadPoolExecutor(1) as beside:
             rejects = beside.submit(self._land_rejects, rest, batch_id, now, repeated)
-            if not (repeated and self._is_landed(self.path, batch_id)):
+            is_landed = repeated and self._is_landed(self.path, batch_id)
+            if not is_landed:
                 rows = self._fresh(rest.rows, now)
                 delta.append(self._with_ingest_columns(rows, batch_id, now), self.path)
             failpoint("after_second_write")
-            return {**self._counted(batch_id), "rejects": rejects.result()}
+            counts = {**self._counted(batch_id), "rejects": rejects.result()}
+        # What has landed here is in one of the two tables, so it leaves quarantine last.
+        left = self._let_out(rest.leaving, batch_id, is_landed) if rest.leaving else 0
+        return {**counts, "left": left}
+
+    def _let_out(self, leaving: str, batch_id: int, is_landed: bool) -> int:
+        if not self.parked:
+            raise RuntimeError(f"{self.stream.name} keeps nothing in quarantine that may leave it")
+        if is_landed:
+            return self.parked.left_before(leaving, self.path, batch_id)
+        return self.parked.left(leaving)
 
     def _land_rejects(self, rest: Rest, batch_id: int, now: datetime, repeated: bool) -> int:
         """Send records to quarantine; how many there are."""
@@ -236,9 +247,9 @@ class Landing:
         records = MessageInput(self.spark, messages)
         if self.stream.format is Format.BYTES:
             return RawMessages(records)
-        if self.writers and self.stream.is_plain_avro:
-            return AvroMessages(self.stream, self.schema, self.writers, records)
-        return JsonRecords(self.stream, self.schema, self.types, records, self.writers)
+        if self.writers and self.parked and self.stream.is_plain_avro:
+            return AvroMessages(self.stream, self.schema, self.writers, records, self.parked)
+        return JsonRecords(self.stream, self.schema, self.types, records, self.writers, self.parked)
 
     def _fresh(self, rows: DataFrame, now: datetime) -> DataFrame:
         identity = self.stream.identity

@@ -2,7 +2,8 @@
 
 dbt's sources are written down in yml, and types come by themselves. So they are added to what
 `dbt docs generate` has written, as sources below the stream's, and the page is made of it as dbt
-makes it. The next dbt command writes its own artifacts again.
+makes it. The next dbt command writes its own artifacts again. Columns that nobody has described
+have the words of their schemas of Avro.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ from pyspark.sql import types as T
 
 from ingest import settings
 from ingest.declarations.reading import read_stream
+from ingest.declarations.words import Path as ColumnPath
+from ingest.declarations.words import split_path
 from ingest.errors import DocsMissing
 from ingest.events import registry
 from ingest.events.columns import ATTRIBUTE
 from ingest.events.registry import Registered
 from ingest.events.views import PAYLOAD
 from ingest.lake import Lake
+from ingest.registry.descriptions import descriptions
 from ingest.shapes.conversion import sql_type
+from ingest.tables import schema_log
 from ingest.tables.columns import INGEST
 
 Node = dict[str, Any]
@@ -36,7 +41,11 @@ def write() -> Path:
     """Add all types to dbt's artifacts and write the static page; where it is."""
     target = settings.project_dir() / "target"
     manifest, catalog = _read(target / "manifest.json"), _read(target / "catalog.json")
-    add_types(manifest, catalog, registry.registered(Lake(settings.lake())))
+    lake = Lake(settings.lake())
+    add_types(manifest, catalog, registry.registered(lake))
+    schemas = schema_log.avro_schemas(lake)
+    told = {stream: descriptions(texts) for stream, texts in schemas.items()}
+    add_descriptions(manifest, catalog, told)
     for name, artifact in (("manifest.json", manifest), ("catalog.json", catalog)):
         (target / name).write_text(json.dumps(artifact), encoding="utf-8")
     page = target / "static_index.html"
@@ -68,6 +77,26 @@ def add_types(manifest: Node, catalog: Node, types: Sequence[Registered]) -> Non
         manifest["child_map"][unique_id] = readers
         for reader in readers:
             manifest["parent_map"].setdefault(reader, []).append(unique_id)
+
+
+def add_descriptions(
+    manifest: Node, catalog: Node, told: Mapping[str, Mapping[ColumnPath, str]]
+) -> None:
+    """Describe streams and their columns, by their names, where nobody else has."""
+    for unique_id, source in manifest["sources"].items():
+        texts = told.get(f"{source['source_name']}.{source['name']}")
+        if not texts or "ingest" not in (source["config"].get("meta") or {}):
+            continue
+        if () in texts and not source["description"]:
+            source["description"] = _as_html(texts[()])
+        columns, there = source["columns"], catalog["sources"].get(unique_id, {"columns": {}})
+        declared = {split_path(name): one for name, one in columns.items()}
+        for path, text in texts.items():
+            column = declared.get(path)
+            if column is None and len(path) == 1 and path[0] in there["columns"]:
+                column = columns[path[0]] = _column(path[0])
+            if column is not None and not column["description"]:
+                column["description"] = _as_html(text)
 
 
 def static_page(manifest: Node, catalog: Node) -> str:
@@ -106,7 +135,7 @@ def _node(one: Registered, stream: Node) -> Node:
         "unrendered_schema": one.table_schema,
         "description": _description(one),
         "meta": meta,
-        "columns": {field.name: _column(field) for field in _columns(one).fields},
+        "columns": {field.name: _attribute(field) for field in _columns(one).fields},
         "unrendered_config": {},
     }
     node["config"] |= {"meta": meta}
@@ -126,16 +155,26 @@ def _description(one: Registered) -> str:
     )
 
 
-def _column(field: T.StructField) -> Node:
+def _attribute(field: T.StructField) -> Node:
     attribute = field.metadata[ATTRIBUTE]
-    return {
-        "name": field.name,
+    return _column(field.name) | {
         "description": f"Attribute <code>{_as_html(attribute)}</code>.",
         "meta": {"attribute": attribute},
         "data_type": sql_type(field.dataType),
+        "config": {"meta": {"attribute": attribute}, "tags": []},
+    }
+
+
+def _column(name: str) -> Node:
+    """A column as dbt writes one of which nothing is said."""
+    return {
+        "name": name,
+        "description": "",
+        "meta": {},
+        "data_type": None,
         "constraints": [],
         "quote": None,
-        "config": {"meta": {"attribute": attribute}, "tags": []},
+        "config": {"meta": {}, "tags": []},
         "tags": [],
         "granularity": None,
         "doc_blocks": [],

@@ -85,9 +85,6 @@ def _contradictions_of_topics(declared: Mapping[str, Any]) -> Iterator[tuple[str
         yield "meta.ingest.topic", "must be given with from: kafka, or topic_pattern, and not both"
     if declared["format"] not in ("json", "avro", "bytes"):
         yield "meta.ingest.format", f"{declared['format']} has no meaning with from: kafka"
-    groups = [declared, *declared.get("event_groups", ())]
-    if any(one.get("on_incompatible_change") == "quarantine" for one in groups):
-        yield "meta.ingest.on_incompatible_change", "quarantine goes with from: files"
 
 
 def _contradictions_of_table(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -162,10 +159,12 @@ def _group_problems(
     declared: Mapping[str, Any], where: str, one: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
     on_change = one.get("on_incompatible_change")
-    if on_change == "quarantine" and (declared["format"] != "json" or declared.get("multi_line")):
+    # A file of records that leave quarantine has one a line; a message is one.
+    is_apart = declared["from"] == "kafka" or declared["format"] == "json"
+    if on_change == "quarantine" and (not is_apart or declared.get("multi_line")):
         yield (
             f"{where}.on_incompatible_change",
-            "quarantine needs format json, a line a record",
+            "quarantine needs format json, a line a record, or messages",
         )
     if on_change == "fail_group" and one.get("per_type") != "tables":
         yield f"{where}.on_incompatible_change", "fail_group goes with per_type: tables"

@@ -183,6 +183,11 @@ class KafkaSource:
     on_data_loss: OnDataLoss = OnDataLoss.FAIL
     database: Database | None = None
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether there are several topics, each of which comes before the next one."""
+        return len(self.topics) > 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnHint:

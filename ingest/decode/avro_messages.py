@@ -20,6 +20,7 @@ from ingest.declarations.stream import SchemaEvolution, Stream
 from ingest.decode.batches import Batches, Work
 from ingest.decode.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Rest, null_key_reason, row
 from ingest.decode.messages import MessageInput
+from ingest.decode.parked import Parked
 from ingest.decode.repository import StreamSchema
 from ingest.decode.typed_records import typed_row
 from ingest.decode.writers import (
@@ -57,25 +58,37 @@ class AvroMessages:
     """Decoder of one batch of messages of Avro."""
 
     def __init__(
-        self, stream: Stream, schema: StreamSchema, writers: Writers, messages: MessageInput
+        self,
+        stream: Stream,
+        schema: StreamSchema,
+        writers: Writers,
+        messages: MessageInput,
+        parked: Parked,
     ) -> None:
         self._stream, self._schema, self._writers = stream, schema, writers
-        self._input = messages
+        self._input, self._parked = messages, parked
         self._found: Batches | None = None
+        self._numbers: set[int] = set()
+        self._leaving = ""
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: what messages are read as, and at first the ids of a sample."""
-        is_new = not self._schema.agreed.writers
-        if not is_new:
+        due = self._parked.due() - self._schema.agreed.writers.keys()
+        messages = self._parked.waiting(due) if due else None
+        if not self._schema.agreed.writers:
+            sample = self._input.sampled(_SAMPLE)
+            messages = sample.joined(messages) if messages else sample
+        if messages is None:
             self._writers.learn(self._schema, (), batch_id, now)
             return
-        sample = self._input.sampled(_SAMPLE).kept()
+        messages = messages.kept()
         try:
-            self._learn(sample, batch_id, now)
+            self._learn(messages, numbers_of(messages), batch_id, now)
         finally:
-            sample.forget()
+            messages.forget()
+            self._parked.look_again()
 
-    def _learn(self, messages: Batches, batch_id: int, now: datetime) -> None:
+    def _learn(self, messages: Batches, numbers: set[int], batch_id: int, now: datetime) -> None:
         """Learn the schemas by which some of these can be read."""
 
         def proven(reads: Mapping[int, Read]) -> set[int]:
@@ -83,13 +96,13 @@ class AvroMessages:
             judged = messages.mapped(_judging(reads), there)
             return numbers_of(judged.mapped(_sound, there))
 
-        self._writers.learn(self._schema, numbers_of(messages), batch_id, now, proven)
+        self._writers.learn(self._schema, numbers, batch_id, now, proven)
 
     def examined(self) -> DataFrame:
         """See Decoder."""
         held = [f"not {_READ}", *(f"{sql} is null" for _, sql in self._keys())]
         sized = self._input.messages.selectExpr("*", "length(value) as length")
-        return self._decoded(sized).selectExpr(
+        return self._decoded(sized, self._schema.agreed.newest).selectExpr(
             *self._input.provenance,
             f"if(value is not null and ({' or '.join(held)}), {self._input.place}, null) as {MARK}",
             RESCUED,
@@ -99,13 +112,23 @@ class AvroMessages:
 
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: schemas of ids that were not known."""
-        self._learn(self._held(marks), batch_id, now)
+        held = self._held(marks)
+        self._numbers = numbers_of(held)
+        self._learn(held, self._numbers, batch_id, now)
+        if leaving := self._parked.leaving(batch_id):
+            self._leaving, self._numbers = leaving, self._numbers | self._parked.due()
+
+    def lets_out(self, batch_id: int) -> bool:
+        """See Decoder."""
+        return bool(self._parked.leaving(batch_id))
 
     def rest(self, marks: str) -> Rest:
         """See Decoder."""
         held, provenance = self._held(marks), self._input.provenance
+        if self._leaving:
+            held = held.joined(self._parked.messages(self._leaving))
         judged = held.mapped(
-            _judging(self._writers.reads(self._schema.agreed)),
+            _judging(self._writers.reads(self._schema.agreed, self._numbers)),
             f"{held.columns}, code string, reason string, is_empty boolean",
         )
         keys = self._keys()
@@ -113,7 +136,7 @@ class AvroMessages:
         # Spark shows nulls for what it cannot hold, such as a time past the year 294247.
         code = f"coalesce(code, if({_READ} or is_empty, null, 'MALFORMED_AVRO'))"
         reason = f"coalesce(reason, if({_READ} or is_empty, null, 'it holds what Spark cannot'))"
-        rows = self._decoded(judged.rows()).select(
+        rows = self._decoded(judged.rows(), self._numbers).select(
             "*",
             F.expr(code).alias("_code"),
             F.expr(reason).alias("_told"),
@@ -130,7 +153,7 @@ class AvroMessages:
             f"if(_code is null, {rule}, null) as _rule",
         )
         good = good.select(*provenance, RESCUED, SCHEMA_ID, ROW)
-        return Rest(good, rejects, are_few=judged.are_here)
+        return Rest(good, rejects, are_few=judged.are_here, leaving=self._leaving)
 
     def close(self) -> None:
         """See Decoder."""
@@ -150,18 +173,18 @@ class AvroMessages:
             for path in self._stream.identity.key
         ]
 
-    def _decoded(self, messages: DataFrame) -> DataFrame:
-        """Messages with SCHEMA_ID, RESCUED, ROW, and whether they were read."""
-        reads = self._writers.reads(self._schema.agreed)
+    def _decoded(self, messages: DataFrame, numbers: Iterable[int]) -> DataFrame:
+        """Messages with SCHEMA_ID, RESCUED, ROW, and whether they were read by some schemas."""
+        reads = self._writers.reads(self._schema.agreed, numbers)
         form, body = _parts()
         found = messages.withColumn(_FORM, form).withColumn(_BODY, body)
         kinds: dict[str, tuple[T.StructType, list[int]]] = {}
         for number, read in reads.items():
             if read.kind is not None:
                 kinds.setdefault(sql_type(read.kind), (read.kind, []))[1].append(number)
-        for index, (_, numbers) in enumerate(kinds.values()):
+        for index, (_, written_by) in enumerate(kinds.values()):
             record = F.lit(None)
-            for number in numbers:
+            for number in written_by:
                 is_it = F.col(_FORM).isin([F.lit(bytearray(one)) for one in forms(number)])
                 record = F.when(is_it, reads[number].record(F.col(_BODY))).otherwise(record)
             found = found.withColumn(f"{_RECORD}{index}", record)

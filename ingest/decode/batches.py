@@ -45,6 +45,10 @@ class Batches:
             return Batches(self.spark, columns, list(work(self.found)))
         return Batches(self.spark, columns, self.found.mapInArrow(work, columns))
 
+    def joined(self, others: Batches) -> Batches:
+        """These and others, which have the same columns."""
+        return Batches(self.spark, self.columns, self.rows().union(others.rows()))
+
     def kept(self) -> Batches:
         """The same, made only once."""
         if isinstance(self.found, Sequence):

@@ -33,12 +33,14 @@ class Rest:
     """What became of the records that were held back: rows (provenance, SCHEMA_ID, ROW, RESCUED),
     and rejects, with the columns of quarantine that say where they are from and what is wrong.
 
-    `are_few`: the rejects, with their bytes, fit in the driver's memory.
+    `are_few`: the rejects, with their bytes, fit in the driver's memory. `leaving`: SQL of rows of
+    quarantine that are among them once more.
     """
 
     rows: DataFrame
     rejects: DataFrame
     are_few: bool = False
+    leaving: str = ""
 
 
 class Decoder(Protocol):
@@ -50,6 +52,10 @@ class Decoder(Protocol):
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """Before the first pass: learn what can be learnt without reading everything."""
+        ...
+
+    def lets_out(self, batch_id: int) -> bool:
+        """Between the passes: whether records that are in quarantine land with this batch."""
         ...
 
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:

@@ -6,7 +6,7 @@ is held back, and read once more, value by value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,8 @@ from ingest.decode.fitting import arrow_type, taken
 from ingest.decode.inputs import Input
 from ingest.decode.json_shapes import shape_text
 from ingest.decode.masking import Masking
-from ingest.decode.reading import Headers, Reading, Translation
+from ingest.decode.parked import Parked
+from ingest.decode.reading import Headers, Reading
 from ingest.decode.repository import StreamSchema
 from ingest.decode.structures import Places, Watch, hexadecimal
 from ingest.decode.translations import AvroTranslation, CloudEventTranslation
@@ -57,7 +58,9 @@ _RECORD = "record"
 # and of its event, where types are told apart, the type, the shape and the payload.
 _VERDICT = ("code", "reason", "text", "shape")
 _EVENT = ("event_type", "event_shape", "payload")
-_TOLD = "".join(f", {name} string" for name in (*_VERDICT, *_EVENT))
+# The id of its writer's schema, which masked bytes tell no more.
+_WRITER = "writer"
+_TOLD = "".join(f", {name} string" for name in (_WRITER, *_VERDICT, *_EVENT))
 # The record itself, with its provenance in front.
 _HELD = "value binary, _position long"
 
@@ -72,9 +75,11 @@ class JsonRecords:
         types: EventTypes,
         records: Input,
         writers: Writers | None = None,
+        parked: Parked | None = None,
     ) -> None:
         self._stream, self._schema, self._records = stream, schema, records
-        self._types, self._writers = types, writers
+        self._types, self._writers, self._parked = types, writers, parked
+        self._leaving = ""
         self._held_records: Batches | None = None
         self._judged: Batches | None = None
         self._messages, self._masking = _messages(stream), _masking(stream)
@@ -83,10 +88,13 @@ class JsonRecords:
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: at a stream's start, the shapes of a sample."""
+        due = self._parked.due() - self._schema.agreed.writers.keys() if self._parked else set()
         if self._schema.knows_shapes:
+            if due and self._writers:
+                self._writers.learn(self._schema, due, batch_id, now)
             return
         sample = self._records.sampled(_SAMPLE)
-        self._learn_writers(sample, batch_id, now)
+        self._learn_writers(sample, batch_id, now, due)
         judged = sample.mapped(self._judging(), self._held + _TOLD).kept()
         try:
             self._learn(judged, batch_id, now)
@@ -122,11 +130,20 @@ class JsonRecords:
         """See Decoder: the shapes of held records."""
         if self._writers:
             self._learn_writers(self._found(marks), batch_id, now)
+        if self._parked and (leaving := self._parked.leaving(batch_id)):
+            self._leaving = leaving
+            self._held_records = self._found(marks).joined(self._parked.messages(leaving))
         self._learn(self._verdicts(marks), batch_id, now)
 
-    def _learn_writers(self, messages: Batches, batch_id: int, now: datetime) -> None:
+    def lets_out(self, batch_id: int) -> bool:
+        """See Decoder."""
+        return bool(self._parked and self._parked.leaving(batch_id))
+
+    def _learn_writers(
+        self, messages: Batches, batch_id: int, now: datetime, more: Set[int] = frozenset()
+    ) -> None:
         if self._writers:
-            self._writers.learn(self._schema, numbers_of(messages), batch_id, now)
+            self._writers.learn(self._schema, numbers_of(messages) | more, batch_id, now)
 
     def _learn(self, judged: Batches, batch_id: int, now: datetime) -> None:
         self._schema.learn(judged.distinct("shape"), batch_id, now)
@@ -144,10 +161,10 @@ class JsonRecords:
         names = _nested_names(self._schema.columns)
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
-        reject = (*self._records.provenance, "value as _raw", "_position")
+        reject = (*self._records.provenance, "value as _raw", "_position", SCHEMA_ID)
         keys = self._keys()
         verdicts = self._verdicts(marks).mapped(
-            _identifying(self._types.known, self._types.refused, self._reading().translation),
+            _identifying(self._types.known, self._types.refused),
             f"{self._held}{_TOLD}, {SCHEMA_ID} string, rule string",
         )
         kind = conversion.extracted(self._schema.columns)
@@ -180,7 +197,7 @@ class JsonRecords:
         good = rows.where("_reason is null")
         good = good.select(*self._records.provenance, RESCUED, SCHEMA_ID, ROW)
         rejects = broken.unionByName(unkeyed) if keys else broken
-        return Rest(good, rejects, are_few=verdicts.are_here)
+        return Rest(good, rejects, are_few=verdicts.are_here, leaving=self._leaving)
 
     def close(self) -> None:
         """See Decoder."""
@@ -283,7 +300,9 @@ def _judging(columns: T.StructType, reading: Reading, places: Places | None) -> 
                 _verdict(raw, told, columns, reading)
                 for raw, told in zip(values, headers, strict=True)
             ]
+            writers = reading.schema_ids(values, headers)
             judged = _unseen(batch, verdicts) if reading.masking else batch
+            judged = judged.append_column(_WRITER, writers)
             for name, told_of in zip(_VERDICT, zip(*verdicts, strict=True), strict=True):
                 judged = judged.append_column(name, pa.array(told_of, pa.string()))
             nothing: list[list[str | None]] = [[None] * len(judged)] * len(_EVENT)
@@ -316,7 +335,7 @@ def _told(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:
     return types, found, payloads
 
 
-def _identifying(known: Known, refused: Mapping[int, str], translation: Translation | None) -> Work:
+def _identifying(known: Known, refused: Mapping[int, str]) -> Work:
     """Adds the variation of judged records, or the id of their schema.
 
     Those of a refused variation lose their text.
@@ -327,10 +346,8 @@ def _identifying(known: Known, refused: Mapping[int, str], translation: Translat
         for batch in batches:
             records = batch.to_pylist()
             for one in records:
-                one[SCHEMA_ID] = one["rule"] = None
+                one[SCHEMA_ID], one["rule"] = one[_WRITER], None
                 if one["event_type"] is None or one["event_shape"] is None:
-                    if translation:
-                        one[SCHEMA_ID] = translation.schema_id(one["value"], one["_headers"])
                     continue
                 number, _ = known.judged(one["event_type"], parse_shape(one["event_shape"]))
                 one[SCHEMA_ID] = hexadecimal(number)
@@ -353,7 +370,7 @@ def _taking(kind: T.StructType) -> Work:
             there = batch.filter(batch["text"].is_valid())
             texts = there["text"].to_pylist()
             values = pa.array([taken(loaded(text), kind) for text in texts], arrow_type(kind))
-            found = there.drop_columns([*_VERDICT[:2], _VERDICT[3], *_EVENT, "rule"])
+            found = there.drop_columns([_WRITER, *_VERDICT[:2], _VERDICT[3], *_EVENT, "rule"])
             yield found.append_column(_RECORD, values)
 
     return take

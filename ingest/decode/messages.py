@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from ingest.decode.reading import Reading
     from ingest.decode.structures import Watch
 
-_PROVENANCE = ("_source", "_partition", "_offset", "_key", "_headers", "_timestamp")
-# The same, of what Spark reads.
+PROVENANCE = ("_source", "_partition", "_offset", "_key", "_headers", "_timestamp")
+# Those that are held back: provenance, their bytes, and no line that they stand in.
+HELD = f"{columns.ddl(PROVENANCE)}, value binary, _position bigint"
+# Provenance, and bytes, of what Spark reads.
 FROM_KAFKA = (
     *("topic as _source", "partition as _partition", "offset as _offset", "key as _key"),
     *("headers as _headers", "timestamp as _timestamp", "value"),
@@ -46,7 +48,7 @@ class MessageInput:
     @property
     def provenance(self) -> Sequence[str]:
         """See Input."""
-        return _PROVENANCE
+        return PROVENANCE
 
     @property
     def has_headers(self) -> bool:
@@ -80,7 +82,8 @@ class MessageInput:
                 if not reading.is_needed:
                     fit |= is_empty.to_numpy(zero_copy_only=False)
                 if not watch:
-                    variations = reading.schema_ids(batch["value"], batch["_headers"])
+                    told_of = (batch[name].to_pylist() for name in ("value", "_headers"))
+                    variations = reading.schema_ids(*told_of)
                 beside = batch.drop_columns(["value"])
                 told = {SCHEMA_ID: variations, "record": found, "fits": pa.array(fit)}
                 yield pa.RecordBatch.from_arrays(
@@ -88,15 +91,17 @@ class MessageInput:
                 )
 
         record = sql_type(kind, variant="string")
-        provenance = columns.ddl(_PROVENANCE)
+        provenance = columns.ddl(PROVENANCE)
         kinds = f"{provenance}, length int, {SCHEMA_ID} string, record {record}, fits boolean"
         sized = self.messages.selectExpr(
-            *_PROVENANCE, "coalesce(length(value), 0) as length", "value"
+            *PROVENANCE, "coalesce(length(value), 0) as length", "value"
         )
         return sized.mapInArrow(read, kinds)
 
     def held(self, places: str) -> Batches:
         """See Input."""
+        if not places:
+            return Batches(self.spark, HELD, [])
         split = [place.split(":") for place in places.split(",")]
         topics, partitions, offsets, lengths = zip(*split, strict=True)
         wanted = pa.table(
@@ -116,9 +121,8 @@ class MessageInput:
         return self._batches(self.messages.where("value is not null").limit(most), here=False)
 
     def _batches(self, messages: DataFrame, *, here: bool) -> Batches:
-        found = messages.selectExpr(*_PROVENANCE, "value", "cast(null as bigint) as _position")
-        kinds = f"{columns.ddl(_PROVENANCE)}, value binary, _position bigint"
-        return Batches(self.spark, kinds, found.toArrow().to_batches() if here else found)
+        found = messages.selectExpr(*PROVENANCE, "value", "cast(null as bigint) as _position")
+        return Batches(self.spark, HELD, found.toArrow().to_batches() if here else found)
 
 
 def _as_texts(values: pa.BinaryArray) -> pa.StringArray:

@@ -34,6 +34,10 @@ class RawMessages:
             f"named_struct('{VALUE}', {VALUE}) as {ROW}",
         )
 
+    def lets_out(self, batch_id: int) -> bool:  # noqa: ARG002
+        """See Decoder: nothing is refused."""
+        return False
+
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: nothing is held back."""
 

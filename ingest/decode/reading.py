@@ -56,11 +56,13 @@ class Reading:
             return self.translation(value, headers)
         return NOTHING if value is None else decoded(value)
 
-    def schema_ids(self, values: pa.Array, headers: pa.Array) -> pa.StringArray:
+    def schema_ids(
+        self, values: Sequence[bytes | None], headers: Sequence[Headers]
+    ) -> pa.StringArray:
         """The id of each message's schema."""
         if not self.translation:
             return pa.nulls(len(values), pa.string())
-        pairs = zip(values.to_pylist(), headers.to_pylist(), strict=True)
+        pairs = zip(values, headers, strict=True)
         return pa.array([self.translation.schema_id(*pair) for pair in pairs], pa.string())
 
     def texts(self, values: pa.Array, headers: pa.Array | None) -> pa.StringArray:

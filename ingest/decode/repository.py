@@ -25,15 +25,16 @@ from ingest.shapes.conversion import union
 from ingest.shapes.evolution import Evolved, declared_schema, evolved, widened
 from ingest.shapes.shape import Shape, merged, parse_shape
 from ingest.tables import columns, schema_log
-from ingest.tables.schema_log import Entry
+from ingest.tables.schema_log import AVRO_CHANGES, READER, WRITER, Entry
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Past this many shapes a stream's records are all looked at carefully when they are new.
 MOST_SHAPES = 20_000
-# What an entry with a schema of Avro tells.
-_WRITER, _READER = _OF_AVRO = ("writer", "reader")
+# Schemas of Avro by which the first pass over a batch reads, each of which makes its plan larger;
+# messages of older ones are held back.
+_MOST_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,11 @@ class Agreed:
 
     writers: Mapping[int, str] = field(default_factory=dict)
     reader: str | None = None
+
+    @property
+    def newest(self) -> Sequence[int]:
+        """The ids that came last, by which messages are read at first sight."""
+        return list(self.writers)[-_MOST_AT_ONCE:]
 
 
 class StreamSchema:
@@ -81,7 +87,7 @@ class StreamSchema:
         self.agreed = self._recorded_agreed = _agreed(known)
         self._agreed_by = {
             number: _agreed([one for one in there if one["_batch_id"] <= number])
-            for number in {one["_batch_id"] for one in there if one["change"] in _OF_AVRO}
+            for number in {one["_batch_id"] for one in there if one["change"] in AVRO_CHANGES}
         }
 
     @property
@@ -116,12 +122,12 @@ class StreamSchema:
         """Take in schemas of Avro, and grow the columns by those they bring, as declared."""
         result = self._evolved(lambda how: widened(self.columns, incoming, how, columns.NAMES))
         told = [
-            Entry(version=0, variation=number, prototype=text, change=_WRITER)
+            Entry(version=0, variation=number, prototype=text, change=WRITER)
             for number, text in sorted(found.writers.items())
             if number not in self.agreed.writers
         ]
         if found.reader != self.agreed.reader:
-            told.append(Entry(version=0, prototype=found.reader, change=_READER))
+            told.append(Entry(version=0, prototype=found.reader, change=READER))
         self._adopt(result, told, batch_id, now, part="agreed")
         self.agreed = found
 
@@ -201,9 +207,9 @@ class StreamSchema:
 
 
 def _agreed(known: Sequence[Mapping[str, Any]]) -> Agreed:
-    readers = [one["prototype"] for one in known if one["change"] == _READER]
+    readers = [one["prototype"] for one in known if one["change"] == READER]
     return Agreed(
-        {one["variation"]: one["prototype"] for one in known if one["change"] == _WRITER},
+        {one["variation"]: one["prototype"] for one in known if one["change"] == WRITER},
         readers[-1] if readers else None,
     )
 

@@ -106,6 +106,10 @@ class TabularRecords:
             SOURCE, f"{mark(' or '.join(held), _RAW)} as {MARK}", RESCUED, NO_SCHEMA_ID, ROW
         )
 
+    def lets_out(self, batch_id: int) -> bool:  # noqa: ARG002
+        """See Decoder: no record comes back."""
+        return False
+
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: every column is known from the files' headers."""
 

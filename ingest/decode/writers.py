@@ -45,8 +45,10 @@ MAGIC, FRAME = 0, 5
 # Seconds for which the newest schema of a subject counts as that, and for which a registry that
 # did not answer is not asked for it: each batch would wait for the answer.
 _FRESH, _QUIET = 10.0, 60.0
-# Ids that are unknown to the registry and asked for in one batch; rubbish may hold any number.
-_MOST_UNKNOWN = 1_000
+# Ids that are unknown to the registry and asked for in one batch, and remembered as such; rubbish
+# may hold any number. Of ids that messages in quarantine have, fewer are asked for at a time:
+# streams wait meanwhile.
+_MOST_UNKNOWN, _MOST_REMEMBERED, _MOST_WAITING = 1_000, 100_000, 50
 _OPTIONS = {
     "mode": "PERMISSIVE",
     "datetimeRebaseMode": "CORRECTED",
@@ -98,6 +100,32 @@ class Writers:
         self._newest: str | None = None
         self._until = 0.0
         self._reads: dict[tuple[str, str | None], Read] = {}
+        # Ids that the registry did not know, by the question in which they were asked for last;
+        # and those that it knows, but that no message could be read by.
+        self._questions, self._asked = 0, dict[int, int]()
+        self._unfit: set[int] = set()
+
+    def known_by_now(self, numbers: Iterable[int]) -> set[int]:
+        """Those of some ids that the registry knows; without an answer none."""
+        try:
+            return set(self._found(set(numbers) - self._unfit, _MOST_WAITING))
+        except RegistryUnreachable as error:
+            log.debug("%s; nothing leaves quarantine", error)
+            return set()
+
+    def _found(self, numbers: Iterable[int], most: int) -> Mapping[int, str]:
+        """The schemas of ids, as far as there are; of too many, those not asked for lately."""
+        asked = sorted(numbers, key=lambda one: (self._asked.get(one, 0), one))[:most]
+        found = {number: self._registry.schema(number) for number in sorted(asked)}
+        known = {number: text for number, text in found.items() if text is not None}
+        self._questions += 1
+        for number in asked:
+            self._asked.pop(number, None)
+            if number not in known:
+                self._asked[number] = self._questions
+        for number in list(self._asked)[:-_MOST_REMEMBERED]:
+            self._asked.pop(number, None)
+        return known
 
     def learn(
         self,
@@ -117,22 +145,22 @@ class Writers:
             self._agree(schema, before, batch_id, now)
             return
         known = schema.agreed
-        new = sorted(set(numbers) - known.writers.keys())[:_MOST_UNKNOWN]
-        found = {number: self._registry.schema(number) for number in new}
-        added = {number: text for number, text in found.items() if text is not None}
+        added = self._found(set(numbers) - known.writers.keys(), _MOST_UNKNOWN)
         reader = self._reader(known, is_changing=bool(added))
         if added and proven:
             reads = {number: self._read(text, reader) for number, text in added.items()}
             # Those that nothing is read by bring no columns either.
             sound = proven(reads) | {number for number, read in reads.items() if read.why}
+            self._unfit |= added.keys() - sound
             added = {number: text for number, text in added.items() if number in sound}
         if added or reader != known.reader:
             self._agree(schema, Agreed({**known.writers, **added}, reader), batch_id, now)
 
-    def reads(self, agreed: Agreed) -> Mapping[int, Read]:
-        """How messages are read, by the ids of their writers' schemas."""
+    def reads(self, agreed: Agreed, numbers: Iterable[int]) -> Mapping[int, Read]:
+        """How messages are read, by those ids of their writers' schemas that are known."""
         return {
-            number: self._read(writer, agreed.reader) for number, writer in agreed.writers.items()
+            number: self._read(agreed.writers[number], agreed.reader)
+            for number in sorted(agreed.writers.keys() & set(numbers))
         }
 
     def _reader(self, known: Agreed, *, is_changing: bool) -> str | None:
@@ -152,7 +180,9 @@ class Writers:
 
     def _agree(self, schema: StreamSchema, agreed: Agreed, batch_id: int, now: datetime) -> None:
         incoming: dict[str, T.StructField] = {}
-        for one in self.reads(agreed).values() if self._are_columns else ():
+        # Those that were there before have brought their columns, but for a new reader.
+        numbers = {*agreed.newest, *(agreed.writers.keys() - schema.agreed.writers.keys())}
+        for one in self.reads(agreed, numbers).values() if self._are_columns else ():
             for field in one.kind.fields if one.kind else ():
                 incoming.setdefault(field.name.lower(), field)
         schema.agree(agreed, T.StructType(list(incoming.values())), batch_id, now)

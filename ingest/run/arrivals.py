@@ -22,8 +22,9 @@ from ingest.files.listing import listed, released_files
 from ingest.files.queue import NEW, FileQueue
 from ingest.lake import Lake
 from ingest.run.broker_admin import BrokerAdmin, Offsets
-from ingest.run.checkpoint import counted, newest_committed
+from ingest.run.checkpoint import counted, is_unfinished, newest_committed
 from ingest.run.databases import watched
+from ingest.run.topic_order import pattern, planned, write_batch
 from ingest.run.topics import KnownTopic, Recovered, known_topics, save_topics
 from ingest.stack.addresses import kafka_properties
 
@@ -52,6 +53,13 @@ class Arrivals(Protocol):
 
     def discover(self) -> int:
         """Look for what is new; how much of what has landed was seen to have changed."""
+        ...
+
+    def plan(self, *, at_once: bool) -> bool:
+        """Whether the next batch is one that was planned, which runs by itself.
+
+        `at_once`: it is, also where nothing arrives.
+        """
         ...
 
     def stream(self) -> DataFrame:
@@ -117,6 +125,10 @@ class FileArrivals:
             )
         return len(changed)
 
+    def plan(self, *, at_once: bool) -> bool:  # noqa: ARG002
+        """See Arrivals: the queue gives out batches."""
+        return False
+
     def stream(self) -> DataFrame:
         """See Arrivals."""
         return self._queue.stream()
@@ -170,6 +182,35 @@ class KafkaArrivals:
             self._database.look(self._asked())
         return 0
 
+    def plan(self, *, at_once: bool) -> bool:
+        """See Arrivals: batches of topics in order are, where much waits."""
+        source, begun = self._source, counted(self._checkpoint)
+        if is_unfinished(self._checkpoint):
+            return source.is_ordered or at_once
+        if at_once and begun:
+            write_batch(self._checkpoint, newest_committed(self._checkpoint) + 1, begun)
+            return True
+        if not source.is_ordered:
+            return False
+        earliest = self._asked().earliest(source)
+        latest = self._asked().latest(earliest)
+        batch = newest_committed(self._checkpoint)
+        starts = counted(self._checkpoint, batch) or self._first_offsets(earliest, latest)
+        ends = planned(source.topics, starts, earliest, latest, source.max_offsets_per_trigger)
+        if ends is None:
+            return False
+        if batch < 0 and not self._recovered:
+            # Where the planned batch begins must be where Spark does, messages that come aside.
+            self._recovered = Recovered(starting_offsets=starts)
+            self._recovered.save(self._lake.recovered(self._stream.table))
+        write_batch(self._checkpoint, batch + 1, ends)
+        return True
+
+    def _first_offsets(self, earliest: Offsets, latest: Offsets) -> Offsets:
+        if self._recovered:
+            return self._recovered.starting_offsets
+        return earliest if self._source.starting_offsets == "earliest" else latest
+
     def stream(self) -> DataFrame:
         """See Arrivals. A connector is made where one is to write the topics."""
         source = self._source
@@ -179,14 +220,16 @@ class KafkaArrivals:
             self._spark.readStream.format("kafka")
             .options(**{f"kafka.{name}": value for name, value in self._properties.items()})
             .option("startingOffsets", self._starting_offsets())
-            .option("maxOffsetsPerTrigger", source.max_offsets_per_trigger)
             .option("includeHeaders", "true")
             .option("failOnDataLoss", "true")
         )
-        if source.topic_pattern:
-            reader = reader.option("subscribePattern", source.topic_pattern)
+        if source.is_ordered:
+            # Without a limit: each batch has all that the earlier topics had when it began.
+            reader = reader.option("subscribePattern", pattern(source.topics))
         else:
-            reader = reader.option("subscribe", ",".join(source.topics))
+            reader = reader.option("maxOffsetsPerTrigger", source.max_offsets_per_trigger)
+            which = "subscribePattern" if source.topic_pattern else "subscribe"
+            reader = reader.option(which, source.topic_pattern or source.topics[0])
         return reader.load().selectExpr(*FROM_KAFKA)
 
     def land(

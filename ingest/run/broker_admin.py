@@ -29,6 +29,10 @@ class BrokerAdmin:
         self._noted = self._kafka.clients.consumer.OffsetAndMetadata
         self._latest = self._kafka.clients.admin.OffsetSpec.latest()
         self._told = properties
+        level = properties.get("isolation.level", "read_uncommitted").upper()
+        self._visible = self._kafka.clients.admin.ListOffsetsOptions(
+            self._kafka.common.IsolationLevel.valueOf(level)
+        )
         self._admin = self._kafka.clients.admin.Admin.create(self._properties())
 
     def topic_ids(self, topics: Iterable[str]) -> Mapping[str, str]:
@@ -37,12 +41,17 @@ class BrokerAdmin:
         return {name: described[name].topicId().toString() for name in described}
 
     def earliest(self, source: KafkaSource) -> Offsets:
-        """The first offset that each partition of the source's topics still has."""
+        """The first offset that each partition of the source's topics still has.
+
+        Of several topics, those that are there.
+        """
         topics = list(source.topics)
-        if source.topic_pattern:
-            matches = self._jvm.java.util.regex.Pattern.compile(source.topic_pattern).matcher
-            there = self._admin.listTopics().names().get()
-            topics = [name for name in there if matches(name).find()]
+        if source.topic_pattern or len(topics) > 1:
+            there = set(self._admin.listTopics().names().get())
+            pattern = self._jvm.java.util.regex.Pattern.compile(source.topic_pattern or "")
+            topics = [
+                name for name in topics or there if name in there and pattern.matcher(name).find()
+            ]
         described = self._admin.describeTopics(topics).allTopicNames().get()
         first = self._kafka.clients.admin.OffsetSpec.earliest()
         asked = {
@@ -57,9 +66,9 @@ class BrokerAdmin:
         return offsets
 
     def latest(self, offsets: Offsets) -> Offsets:
-        """The offsets that come next in the same partitions."""
+        """The offsets that come next in the same partitions, as far as messages may be read."""
         asked = {self._partition(*place): self._latest for place, _ in _each(offsets)}
-        found = self._admin.listOffsets(asked).all().get()
+        found = self._admin.listOffsets(asked, self._visible).all().get()
         return {
             topic: {n: found[self._partition(topic, n)].offset() for n in partitions}
             for topic, partitions in offsets.items()

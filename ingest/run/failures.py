@@ -31,7 +31,10 @@ _BROKER = re.compile(
     r"|Failed to construct kafka consumer|Cannot fetch record for offset"
     r"|The error could be transient - restart your query)[^\n]*"
 )
-_DATA_LOST = re.compile(r"KAFKA_DATA_LOSS[\s\S]*?Reason:\s*(?P<reason>[^\n]+)")
+_DATA_LOST = re.compile(
+    r"(?:KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka)"
+    r"[\s\S]*?Reason:\s*(?P<reason>[^\n]+)"
+)
 _OTHER_PARTITIONS = "KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED"
 _OUT_OF_RANGE = re.compile(
     r"OffsetOutOfRangeException: .*?offset=(?P<offset>\d+).* for partition (?P<partition>\S+)"

@@ -79,6 +79,8 @@ class GroupQueries:
 
     def start(self) -> None:
         """Fill tables at each interval from now on."""
+        if self._manager:
+            return
         # Should this process end on an error, nothing writes on without the stream's lock.
         name = f"{self._stream.name} groups"
         self._manager = threading.Thread(target=self._manage, name=name, daemon=True)

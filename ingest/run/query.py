@@ -16,6 +16,7 @@ from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
 from ingest.bronze.release import release
 from ingest.declarations.stream import Format, KafkaSource, Mask, OnDataLoss, Stream
+from ingest.decode.parked import Parked
 from ingest.decode.repository import StreamSchema
 from ingest.decode.writers import Writers
 from ingest.errors import BrokerUnreachable, DataLost, HeadwaterError
@@ -69,6 +70,10 @@ class StreamQuery:
         self._first_batch = True
         self.error: HeadwaterError | None = None
         self._running: StreamingQuery | None = None
+        # Whether what runs is one batch that was planned, and what comes behind such batches.
+        self._is_planned, self._trigger = False, Trigger.AVAILABLE_NOW
+        # Whether messages are to land that are in quarantine.
+        self._has_parked = False
         if Mask.HASH in stream.masks.values():
             # Asked for before anything runs.
             settings.mask_key()
@@ -76,13 +81,16 @@ class StreamQuery:
         identity = identity_of(lake, stream)
         schema = StreamSchema(spark, lake, stream, identity.application)
         types = EventTypes(spark, lake, stream, identity.application)
+        writers = _writers(spark, lake, stream)
+        self._parked = _parked(spark, lake, stream, schema, writers)
         self._landing = Landing(
             spark=spark,
             lake=lake,
             stream=stream,
             schema=schema,
             types=types,
-            writers=_writers(spark, lake, stream),
+            writers=writers,
+            parked=self._parked,
             application=identity.application,
             first_batch_id=identity.first_batch_id,
             clock=clock,
@@ -112,6 +120,11 @@ class StreamQuery:
         changed = self._arrivals.discover()
         if changed:
             self._save(changed_files=self._totals.changed_files + changed)
+        if self._parked and self._parked.has_due:
+            self._has_parked = True
+            if self.is_active and not self._is_busy():
+                # It starts again, with a batch of its own, also where no message comes.
+                self._query.stop()
 
     def answer_requests(self) -> None:
         """Carry out what people have asked for, unless a batch is at work or unfinished."""
@@ -137,7 +150,11 @@ class StreamQuery:
         failpoint("after_decision")
         count = 0
         if request.change is not Change.REVERTED:
-            count = release(self._lake, self.stream, rule_of(known.name), request.id)
+            rule = rule_of(known.name)
+            if self._parked:
+                count = self._parked.ask(rule, request.id)
+            else:
+                count = release(self._lake, self.stream, rule, request.id)
         text = f"{known.name}: version {decided.version} ({request.change.value})"
         if count:
             text += f"; {count} events leave quarantine and land with the next batch"
@@ -145,19 +162,23 @@ class StreamQuery:
         return Answer(True, text)
 
     def start(self, trigger: Trigger) -> None:
-        """Start the query."""
+        """Start the query, or a batch that was planned; see `continues`."""
+        self._trigger, self._is_planned = trigger, self._arrivals.plan(at_once=self._has_parked)
+        self._first_batch, self._has_parked = True, False
         writer = (
             self._arrivals.stream()
             .writeStream.queryName(self.stream.name)
             .option("checkpointLocation", str(self._lake.checkpoint(self.stream.table)))
             .foreachBatch(self._batch)
         )
-        if trigger is Trigger.AVAILABLE_NOW:
+        if self._is_planned:
+            self._running = writer.trigger(once=True).start()
+        elif trigger is Trigger.AVAILABLE_NOW:
             self._running = writer.trigger(availableNow=True).start()
         else:
             self._running = writer.trigger(processingTime="1 second").start()
         self._save(state="running", error=None)
-        if trigger is Trigger.CONTINUOUS and self._groups:
+        if trigger is Trigger.CONTINUOUS and self._groups and not self._is_planned:
             self._groups.start()
 
     @property
@@ -170,6 +191,19 @@ class StreamQuery:
     def is_active(self) -> bool:
         """Whether the query runs."""
         return self._running is not None and self._running.isActive
+
+    def continues(self) -> bool:
+        """Start what comes behind a planned batch; whether there was one that went well."""
+        if self._has_parked:
+            # It was stopped, where what was begun begins again.
+            self.error = None
+        elif not self._is_planned or self.error or self._query.exception():
+            return False
+        try:
+            self.start(self._trigger)
+        except Exception as error:  # Kafka's and Spark's too
+            self.error = explained(error, self.stream.name, self._lake)
+        return self.error is None
 
     def wait(self) -> None:
         """Until the query has ended; what went wrong is in `error`."""
@@ -317,6 +351,20 @@ def _writers(spark: SparkSession, lake: Lake, stream: Stream) -> Writers | None:
         subject=stream.subject,
         declared=stream.avro.schema,
     )
+
+
+def _parked(
+    spark: SparkSession,
+    lake: Lake,
+    stream: Stream,
+    schema: StreamSchema,
+    writers: Writers | None,
+) -> Parked | None:
+    """Messages in quarantine that may land; where values are masked, their bytes are not kept."""
+    if not isinstance(stream.source, KafkaSource) or stream.masks:
+        return None
+    path, asked = lake.bronze(stream.quarantine_table), lake.released(stream.table)
+    return Parked(spark, path, asked, schema, writers)
 
 
 def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:

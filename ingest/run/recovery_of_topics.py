@@ -38,13 +38,11 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
     finally:
         admin.close()
     known = known_topics(lake.topics(stream.table))
-    rows = _rows(spark, lake, stream)
-    newest = _newest_batch(rows)
-    # Rows of a topic that was made again are not of the one that is there.
+    all_rows = _rows(spark, lake, stream)
+    newest = _newest_batch(all_rows)
     remade = {topic for topic, one in known.items() if ids.get(topic, one.id) != one.id}
     since = {topic: newest + 2 if topic in remade else one.since for topic, one in known.items()}
-    gone = _last_offsets(rows.where(_is_since({one: known[one].since for one in remade})), ())
-    rows = rows.where(_is_since({topic: since.get(topic, 0) for topic in earliest}))
+    rows = all_rows.where(_is_since({topic: since.get(topic, 0) for topic in earliest}))
     earlier = Recovered.read(lake.recovered(stream.table))
     unfinished = [newest] if newest >= 0 else []
     finished = _last_offsets(rows, [*unfinished, *(earlier.batches if earlier else ())])
@@ -62,10 +60,14 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
             # It was made again, and what told so is gone.
             since[topic], starts[topic] = newest + 2, dict(earliest[topic])
             again.pop(topic, None)
+            remade.add(topic)
+    deleted = {topic for topic in source.topics if topic in known and topic not in ids}
+    lost = {one: known[one].since if one in known else 0 for one in deleted | remade}
+    gone = _last_offsets(all_rows.where(_is_since(lost)), ())
     # Up to where it was read, though nothing of a partition may have landed since.
     begun = [earlier.starting_offsets] if earlier else []
     read = _without_remade(remade, *begun, _read_offsets(lake, stream))
-    gaps = [*_gaps_of_remade(gone), *_gaps(earliest, read, finished, again)]
+    gaps = [*_gaps_of_topics(gone, remade), *_gaps(earliest, read, finished, again)]
     for gap in gaps:
         log.warning("%s: %s", stream.name, gap)
     # Before anything that makes the stream start again.
@@ -144,10 +146,11 @@ def _last_offsets(rows: DataFrame, without: Sequence[int]) -> dict[str, dict[str
 _PLACE = ("_source", "_partition", "_offset")
 
 
-def _gaps_of_remade(gone: Offsets) -> Iterator[Gap]:
+def _gaps_of_topics(gone: Offsets, remade: Collection[str]) -> Iterator[Gap]:
+    """What may have gone with topics that were made again, or deleted."""
     for topic, partitions in gone.items():
         for number, last in partitions.items():
-            yield Gap(topic, int(number), last + 1, None, REMADE)
+            yield Gap(topic, int(number), last + 1, None, REMADE if topic in remade else REMOVED)
 
 
 def _read_offsets(lake: Lake, stream: Stream) -> Offsets:

@@ -42,6 +42,8 @@ log = logging.getLogger(__name__)
 # Seconds between two looks at the folders, and between two writes of the progress rows.
 _LOOK_EVERY = 1.0
 _WRITE_EVERY = 60.0
+# What comes back by itself.
+_AWAY = (BrokerUnreachable, RegistryUnreachable)
 
 
 def utc_now() -> datetime:
@@ -58,7 +60,7 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
         queries, errors = _started(spark, lake, ready, progress, trigger)
         errors += behind
         for query in queries:
-            while query.is_active and not stopping.wait(0.1):
+            while (query.is_active or query.continues()) and not stopping.wait(0.1):
                 pass
             if query.is_active:
                 query.stop()
@@ -92,12 +94,15 @@ def land_until_stopped(
     stopping: threading.Event,
 ) -> list[HeadwaterError]:
     """Land what arrives on streams that this process owns; ends early when none is left."""
-    restart = partial(_started, spark, progress.lake, progress=progress, trigger=Trigger.CONTINUOUS)
+    retries, trigger = Retries(), Trigger.CONTINUOUS
+    restart = partial(
+        _started, spark, progress.lake, progress=progress, trigger=trigger, retries=retries
+    )
     queries, errors = restart(streams)
     log.info("%d streams are running; Ctrl-C stops them", len(queries))
     try:
         with kept_up(queries):
-            _watch(queries, stopping, progress, restart, errors)
+            _watch(queries, stopping, progress, restart, retries, errors)
     finally:
         for query in queries:
             query.leave_tables()
@@ -110,17 +115,18 @@ def _watch(
     stopping: threading.Event,
     progress: ProgressLog,
     restart: Callable[[Sequence[Stream]], tuple[list[StreamQuery], list[HeadwaterError]]],
+    retries: Retries,
     errors: list[HeadwaterError],
 ) -> None:
     """Look after streams until asked to stop, or until none is left."""
-    written, retries = time.monotonic(), Retries()
+    written = time.monotonic()
     while not stopping.wait(_LOOK_EVERY) and (queries or retries.are_waiting):
         for query in queries.copy():
             if stopping.is_set():
                 break
             if query.is_active:
                 _guarded(query, progress.lake)
-            else:
+            elif not query.continues():
                 query.upkeep.leave()
                 query.wait()
                 queries.remove(query)
@@ -141,12 +147,16 @@ def _watch(
 def _note_end(query: StreamQuery, retries: Retries, errors: list[HeadwaterError]) -> None:
     """What becomes of a stream that has ended by itself."""
     # What goes on asks the broker, which may be away just then.
-    if query.goes_on() or isinstance(query.error, BrokerUnreachable | RegistryUnreachable):
-        seconds = retries.later(query.stream)
-        log.warning("%s; trying again in %.0f s", query.error, seconds)
+    if query.error and (query.goes_on() or isinstance(query.error, _AWAY)):
+        _try_later(query.stream, query.error, retries)
     elif query.error and query.error not in errors:
         errors.append(query.error)
         log.error("%s", query.error)
+
+
+def _try_later(stream: Stream, error: HeadwaterError, retries: Retries) -> None:
+    seconds = retries.later(stream)
+    log.warning("%s; trying again in %.0f s", error, seconds)
 
 
 def _guarded(query: StreamQuery, lake: Lake) -> None:
@@ -167,8 +177,12 @@ def _started(
     streams: Sequence[Stream],
     progress: ProgressLog,
     trigger: Trigger,
+    retries: Retries | None = None,
 ) -> tuple[list[StreamQuery], list[HeadwaterError]]:
-    """Start each stream; one that cannot is an error of its own."""
+    """Start each stream; one that cannot is an error of its own.
+
+    With `retries`, one whose broker or registry is away is tried again later.
+    """
     queries: list[StreamQuery] = []
     errors: list[HeadwaterError] = []
     for one in streams:
@@ -180,8 +194,12 @@ def _started(
             queries.append(query)
         except Exception as error:  # Spark's too, while tables are made: this stream's alone
             log.debug("%s", one.name, exc_info=True)
-            errors.append(explained(error, one.name, lake))
-            log.error("%s", errors[-1])
+            told = explained(error, one.name, lake)
+            if retries is not None and isinstance(told, _AWAY):
+                _try_later(one, told, retries)
+                continue
+            errors.append(told)
+            log.error("%s", told)
     # After the tables are made and before anybody can miss them: dbt registers what is listed.
     started = [query.stream for query in queries]
     try:

@@ -17,6 +17,8 @@ from ingest.tables import delta, table_log
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# What an entry with a schema of Avro tells.
+WRITER, READER = AVRO_CHANGES = ("writer", "reader")
 _COLUMNS = (
     "stream string, _batch_id bigint comment 'Batch that learnt it.', "
     "version bigint comment 'Version of the columns from here on.', "
@@ -65,6 +67,21 @@ def entries(path: str, stream: str, batch_id: int) -> list[Mapping[str, Any]]:
     found = table_log.rows(path).to_pylist()
     mine = [row for row in found if row["stream"] == stream and row["_batch_id"] <= batch_id]
     return sorted(mine, key=lambda row: (row["_batch_id"], row["version"]))
+
+
+def avro_schemas(lake: Lake) -> Mapping[str, list[str]]:
+    """Schemas of Avro by the streams that they came with: writers' first, then readers', the
+    newest of each last."""
+    path = lake.ops("event_schemas")
+    if not lake.is_table(path):
+        return {}
+    found = [row for row in table_log.rows(path).to_pylist() if row.get("change") in AVRO_CHANGES]
+    found.sort(key=lambda row: (row["change"] == READER, row["_batch_id"]))
+    schemas: dict[str, list[str]] = {}
+    for row in found:
+        if row["prototype"]:
+            schemas.setdefault(row["stream"], []).append(row["prototype"])
+    return schemas
 
 
 def append(

@@ -106,10 +106,14 @@ def rows_after(path: str, batch_id: int, columns: Sequence[str]) -> pa.Table:
     return rows.filter(pc.greater(rows["_batch_id"], batch_id))
 
 
-def rows_where(path: str, wanted: Mapping[str, str], columns: Sequence[str]) -> pa.Table:
-    """Columns of the rows that have these values."""
-    equal = (pc.field(name) == value for name, value in wanted.items())
-    return _read(DeltaTable(path), columns, reduce(and_, equal))
+def rows_where(
+    path: str, wanted: Mapping[str, str], columns: Sequence[str], present: str = ""
+) -> pa.Table:
+    """Columns of the rows that have these values, and any in the column `present`."""
+    conditions = [pc.field(name) == value for name, value in wanted.items()]
+    if present:
+        conditions.append(pc.field(present).is_valid())
+    return _read(DeltaTable(path), columns, reduce(and_, conditions))
 
 
 def column_names(path: str) -> list[str]:

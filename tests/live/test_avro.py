@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import RegistryUnreachable
+from ingest.run.progress import read_totals
 from ingest.stack.stack import Stack
 from tests.live.avro import client, encoded, framed, record, registered
 from tests.live.topics import Topics
@@ -209,6 +210,65 @@ def test_a_batch_that_was_stopped_half_way_lands_once(
     topics.land(name)
     assert topics.values(name, "id") == [1, 2, 3]
     assert topics.values(f"{name}__quarantine", "_offset") == [3]
+
+
+@pytest.mark.parametrize("envelope", ["none", "cloudevents"])
+def test_messages_wait_in_quarantine_until_their_schema_is_known(
+    topics: Topics, envelope: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"parked_{envelope}"
+    topics.make(name)
+    stream = topics.subscribe(name, format="avro", envelope=envelope)
+    known = record("Parked", ("id", "string"))
+    later = record(f"Parked_{envelope}", ("id", "string"), ("note", "string"))
+    number = registered(topics, f"{name}-value", known)
+    # A registry counts its schemas.
+    unknown = registered(topics, f"{name}-other", record(f"Other_{envelope}", ("x", "int"))) + 1
+    values = [
+        framed(number, known, {"id": "1"}),
+        framed(unknown, later, {"id": "2", "note": "n"}),
+        framed(unknown, later, {"id": "3", "note": "n"})[:-1],
+    ]
+    for key, value in enumerate(values, 1):
+        headers = EVENT | {"ce_id": str(key), "ce_type": "parked"}
+        topics.send(name, [value], headers=headers)
+    topics.land(name)
+    assert topics.values(name, "id") == ["1"]
+    waiting = topics.rows(f"{name}__quarantine", "_offset", "_schema_id", "_reason_code")
+    assert waiting == [(offset, str(unknown), "SCHEMA_UNKNOWN") for offset in (1, 2)]
+    assert registered(topics, f"{name}-value", later) == unknown
+    # No message comes any more. A process ends before they left quarantine, and the next behind.
+    for step in ("after_second_write", "after_quarantine"):
+        stop_at(topics, name, step, monkeypatch)
+        assert topics.values(name, "id") == ["1", "2"]
+    topics.land(name)
+    assert topics.values(name, "id") == ["1", "2"]
+    left = topics.rows(f"{name}__quarantine", "_offset", "_schema_id", "_reason_code")
+    assert left == [(2, str(unknown), "MALFORMED_AVRO")]
+    totals = read_totals(topics.lake, stream.name, stream.table)
+    assert (totals.records, totals.landed) == (3, 2)
+
+
+def test_messages_of_schemas_that_are_not_the_newest_land_in_the_second_pass(
+    topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.decode.repository._MOST_AT_ONCE", 1)
+    topics.make("many")
+    topics.subscribe("many", format="avro")
+    schemas = [record("Many", ("id", "int"), (f"only_{one}", "int")) for one in range(3)]
+    numbers = [registered(topics, f"many-{one}", text) for one, text in enumerate(schemas)]
+    for first in (0, 3):
+        told = zip(numbers, schemas, strict=True)
+        values = [
+            framed(number, text, {"id": first + one, f"only_{one}": one})
+            for one, (number, text) in enumerate(told)
+        ]
+        topics.send("many", values)
+        topics.land("many")
+    assert topics.rows("many", "id", "only_0", "only_1", "only_2") == [
+        *[(0, 0, None, None), (1, None, 1, None), (2, None, None, 2)],
+        *[(3, 0, None, None), (4, None, 1, None), (5, None, None, 2)],
+    ]
 
 
 EVENT = {"ce_specversion": "1.0", "ce_source": "shop", "ce_time": "2026-11-01T10:00:00Z"}

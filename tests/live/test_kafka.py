@@ -9,9 +9,12 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 
 from ingest.errors import BrokerUnreachable, CheckpointInvalid, DataLost
+from ingest.events.event_type import Change
+from ingest.run import requests
 from ingest.run.progress import ProgressLog, read_totals
 from ingest.run.query import StreamQuery, Trigger
 from ingest.run.recovery import recover_stream
+from ingest.run.requests import Request
 from tests.live.topics import Topics
 from tests.spark.test_checkpoints import commit, stop_at
 
@@ -98,6 +101,35 @@ def test_types_of_events_are_told_apart(topics: Topics) -> None:
     assert lost.where("`to` = 'x'").count() == 2
 
 
+def test_an_event_of_a_topic_leaves_quarantine_by_a_decision(
+    topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics.make("decided")
+    stream = topics.subscribe(
+        "decided", envelope="cloudevents", on_incompatible_change="quarantine"
+    )
+    event = {"specversion": "1.0", "source": "/s", "type": "topic.decided"}
+    for number, value in ((1, 1), (2, "x")):
+        topics.send("decided", [{**event, "id": str(number), "data": {"a": value}}])
+        topics.land("decided")
+    assert topics.values("decided", "id") == ["1"]
+    waiting = topics.rows("decided__quarantine", "_offset", "_reason_code")
+    assert waiting == [(1, "INCOMPATIBLE_CHANGE")]
+    request = Request.made("test.decided", "topic.decided", Change.ACCEPTED, None)
+    requests.leave(topics.lake, request)
+    stop_at(topics, "decided", "after_second_write", monkeypatch)
+    answer = requests.awaited(topics.lake, request, 0.0)
+    assert answer
+    assert "1 events leave quarantine" in answer.text
+    topics.land("decided")
+    assert topics.rows("decided", "id", "_source", "_offset") == [
+        ("1", "decided", 0),
+        ("2", "decided", 1),
+    ]
+    assert topics.rows("decided__quarantine", "_offset") == []
+    assert list(topics.lake.released(stream.table).iterdir()) == []
+
+
 def test_topics_of_a_list_and_of_a_pattern_and_partitions_that_come_later(topics: Topics) -> None:
     topics.make("orders.v1")
     topics.make("orders.v2")
@@ -118,6 +150,48 @@ def test_topics_of_a_list_and_of_a_pattern_and_partitions_that_come_later(topics
     topics.subscribe("listed", {"id": "bigint"}, topic=["orders.v2"])
     with pytest.raises(CheckpointInvalid, match=r"topics orders\.v1, which are declared no more"):
         topics.land("listed")
+
+
+def test_a_later_topic_lands_when_the_earlier_one_was_read(topics: Topics) -> None:
+    names = ["visits", "visits.v2"]
+    declared = {"topic": names, "max_offsets_per_trigger": 4}
+    topics.subscribe("visits", {"id": "bigint"}, **declared)
+    for name, first in zip(names, (0, 100), strict=True):
+        topics.make(name)
+        topics.send(name, [{"id": first + number} for number in range(10)])
+    topics.land("visits")
+    batches = {(row["_source"], row["_batch_id"]) for row in topics.rows("visits", "*")}
+    # Of ten messages four a batch, and behind the earlier topic's last ones room for two.
+    assert sorted(batches) == [
+        *(("visits", 0), ("visits", 2), ("visits", 4)),
+        *(("visits.v2", 4), ("visits.v2", 6), ("visits.v2", 8)),
+    ]
+    # The earlier one still gets some, while the later one is far ahead.
+    topics.send(names[1], [{"id": 110 + number} for number in range(9)])
+    topics.send(names[0], [{"id": 10 + number} for number in range(3)])
+    topics.land("visits")
+    late = topics.table("visits").where("_batch_id > 8").groupBy("_source")
+    firsts = {row[0]: row[1] for row in late.agg({"_batch_id": "min"}).collect()}
+    assert firsts["visits"] == 10
+    assert sorted(topics.values("visits", "id")) == [*range(13), *range(100, 119)]
+
+
+def test_a_topic_of_several_may_come_later_and_go_earlier(topics: Topics) -> None:
+    topics.subscribe("runs_off", {"id": "bigint"}, topic=["runs.off", "runs.on"])
+    topics.make("runs.off")
+    topics.send("runs.off", [{"id": 1}, {"id": 2}])
+    topics.land("runs_off")
+    topics.make("runs.on")
+    topics.send("runs.on", [{"id": 3}])
+    topics.land("runs_off")
+    topics.remove("runs.off")
+    topics.send("runs.on", [{"id": 4}])
+    with pytest.raises(DataLost, match=r"ingest recover --select source:test\.runs_off"):
+        topics.land("runs_off")
+    topics.recover("runs_off")
+    assert gaps(topics, "runs_off") == [("runs.off", 0, 2, None, "removed")]
+    topics.land("runs_off")
+    assert topics.values("runs_off", "id") == [1, 2, 3, 4]
 
 
 def test_what_an_aborted_transaction_wrote_does_not_land(topics: Topics) -> None:
@@ -205,6 +279,18 @@ def test_a_topic_that_was_made_again_stops_the_stream_until_it_is_recovered(
     topics.send("remade", [{"id": 7}])
     topics.land("remade")
     assert topics.values("remade", "id") == [1, 2, 3, 4, 5, 6, 7]
+    # A topic that has fewer messages than were read is told by that alone.
+    for number in (8, 9):
+        for topic in ("remade", "kept"):
+            topics.send(topic, [{"id": number}])
+        topics.land("remade")
+    topics.remove("remade")
+    topics.make("remade")
+    topics.send("remade", [{"id": 10}])
+    topics.lake.topics(stream.table).unlink()
+    recover_stream(topics.spark, topics.lake, stream)
+    made = [("remade", 0, first, None, "remade") for first in (2, 6)]
+    assert sorted(gaps(topics, "remade")) == made
 
 
 def test_messages_that_retention_removed_stop_the_stream_until_it_is_recovered(

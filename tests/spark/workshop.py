@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -99,6 +100,8 @@ class Workshop:
             query.answer_requests()
             query.discover()
             query.start(Trigger.AVAILABLE_NOW)
+            while query.is_active or query.continues():
+                time.sleep(0.05)
             query.wait()
             query.acknowledge()
         return query.error

@@ -152,9 +152,15 @@ WRONG = {
     "a table of csv": ({**TABLE, "format": "csv"}, "format: is json or avro with from: postgres"),
     "a table of events": ({**TABLE, "envelope": "cloudevents"}, "envelope: is debezium with from"),
     "no name of a table": ({**TABLE, "table": "a.b.c"}, "'a.b.c' is not a table such as"),
-    "messages that wait in quarantine": (
-        {**KAFKA, "envelope": "cloudevents", "on_incompatible_change": "quarantine"},
-        "quarantine goes with from: files",
+    "files of Avro that wait in quarantine": (
+        {
+            **GOOD,
+            "format": "avro",
+            "event_type": "type",
+            "payload": "data",
+            "on_incompatible_change": "quarantine",
+        },
+        "quarantine needs format json",
     ),
     "a horizon without an identity": (
         {**GOOD, "deduplicate_within": "7 days"},

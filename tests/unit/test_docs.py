@@ -9,7 +9,8 @@ from dbt.artifacts.resources.v1.source_definition import SourceDefinition
 from dbt_common.contracts.metadata import CatalogTable
 from pyspark.sql import types as T
 
-from ingest.cli.docs import add_types, static_page
+from ingest.cli.docs import add_descriptions, add_types, static_page
+from ingest.registry.descriptions import descriptions
 from tests.unit.test_scaffold import registered
 
 STREAM = "source.headwater.shop.events"
@@ -107,3 +108,56 @@ def test_names_from_outside_stay_text_on_the_page() -> None:
     add_types(manifest, catalog, [PLACED])
     assert "<script" not in manifest["sources"][TYPE]["description"]
     assert static_page(manifest, catalog).count("</script>") == before
+
+
+def test_a_schema_describes_what_nobody_has_described() -> None:
+    manifest, catalog = artifacts()
+    source = manifest["sources"][STREAM]
+    source["columns"] = {
+        name: {"name": name, "description": text}
+        for name, text in {"mine": "As the yml says.", "given": "", "buyer.city": ""}.items()
+    }
+    told = {(): "An <b>order</b>.", ("buyer", "city"): "Where.", ("buyer", "age"): "Years."}
+    told |= {(name,): f"Of {name}." for name in ("mine", "given", "data", "gone")}
+    for _ in range(2):
+        add_descriptions(manifest, catalog, {"shop.events": told, "shop.others": told})
+    assert {name: one["description"] for name, one in source["columns"].items()} == {
+        "mine": "As the yml says.",
+        "given": "Of given.",
+        "buyer.city": "Where.",
+        "data": "Of data.",
+    }
+    assert source["description"] == "An &#60;b&#62;order&#60;&#47;b&#62;."
+
+
+def test_the_newest_words_of_schemas_count_wherever_a_type_is_defined() -> None:
+    city = {"name": "city", "type": "string", "doc": " Where. "}
+    buyer = {"type": "record", "name": "Buyer", "doc": "A person.", "fields": [city]}
+    fields: list[dict[str, Any]] = [
+        {"name": "buyer", "type": ["null", buyer], "doc": "Who pays."},
+        {"name": "seller", "type": "Buyer"},
+        {"name": "either", "type": ["int", buyer]},
+        {"name": "empty", "type": "int", "doc": " "},
+    ]
+    new = json.dumps({"type": "record", "name": "Order", "doc": "An order.", "fields": fields})
+    old = json.dumps(
+        {
+            "type": "record",
+            "name": "Order",
+            "fields": [{"name": "empty", "type": "int", "doc": "x"}],
+        }
+    )
+    assert descriptions([old, "no schema", '"int"', new]) == {
+        (): "An order.",
+        ("buyer",): "Who pays.",
+        ("buyer", "city"): "Where.",
+        ("seller", "city"): "Where.",
+        ("empty",): "x",
+    }
+
+
+def test_a_schema_that_holds_itself_is_described_so_far() -> None:
+    field = {"name": "next", "type": ["null", "Node"], "doc": "The next one."}
+    told = descriptions([json.dumps({"type": "record", "name": "Node", "fields": [field]})])
+    assert set(told.values()) == {"The next one."}
+    assert ("next",) in told
