@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from types import SimpleNamespace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
