@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import psycopg
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from psycopg import sql
+from pyspark.sql.types import VariantVal
 
 SLOT = "headwater_live"
 _TIME = "to_char({} at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US')"
@@ -65,8 +67,22 @@ def compared(
         rows_of, twice = landed(lake, topic)
         yield Compared(f"{topic}: events", f"{count:,}", f"{rows_of:,}")
         yield Compared(f"{topic}: landed twice", "0", f"{twice:,}")
+    told, wrong = _times(lake)
+    yield Compared(f"live.events: of {told:,}, times that differ", "0", f"{wrong:,}")
     for stream, count in sorted(quarantined.items()):
         yield Compared(f"{stream}: quarantined", "0", f"{count:,}")
+
+
+def _times(lake: Path) -> tuple[int, int]:
+    """Some events, which tell their time in Avro and in a header, and how many tell two times."""
+    question = "select data, to_char(time, '%Y-%m-%dT%H:%M:%S%.3f') from this limit 20000"
+    rows = _asked(lake, "live__events", question)
+    wrong = sum(
+        datetime.fromisoformat(VariantVal(data["value"], data["metadata"]).toPython()["at"])
+        != datetime.fromisoformat(f"{at}+00:00")
+        for data, at in rows
+    )
+    return len(rows), wrong
 
 
 def is_confirmed(database: str, position: str) -> bool:
