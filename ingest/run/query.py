@@ -120,7 +120,7 @@ class StreamQuery:
         changed = self._arrivals.discover()
         if changed:
             self._save(changed_files=self._totals.changed_files + changed)
-        if self._parked and self._parked.has_due:
+        if self._parked and not self._is_planned and self._parked.has_due:
             self._has_parked = True
             if self.is_active and not self._is_busy():
                 # It starts again, with a batch of its own, also where no message comes.

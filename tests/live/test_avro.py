@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -10,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import RegistryUnreachable
-from ingest.run.progress import read_totals
+from ingest.run.progress import ProgressLog, read_totals
+from ingest.run.runner import land_until_stopped
 from ingest.stack.stack import Stack
 from tests.live.avro import client, encoded, framed, record, registered
 from tests.live.topics import Topics
@@ -247,6 +251,36 @@ def test_messages_wait_in_quarantine_until_their_schema_is_known(
     assert left == [(2, str(unknown), "MALFORMED_AVRO")]
     totals = read_totals(topics.lake, stream.name, stream.table)
     assert (totals.records, totals.landed) == (3, 2)
+
+
+def test_a_stream_that_runs_lands_what_leaves_quarantine_though_no_message_comes(
+    topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.decode.parked._LOOK_EVERY", 0.5)
+    topics.make("running")
+    stream = topics.subscribe("running", format="avro")
+    schemas = [record("Running", ("id", "int")), record("Running", ("id", "int"), ("b", "int"))]
+    number = registered(topics, "running-value", schemas[0])
+    topics.send("running", [framed(number, schemas[0], {"id": 1})])
+    topics.send("running", [framed(number + 1, schemas[1], {"id": 2, "b": 2})])
+    topics.land("running")
+    stopping, progress = threading.Event(), ProgressLog(topics.spark, topics.lake)
+    with ThreadPoolExecutor(1) as beside:
+        told = beside.submit(land_until_stopped, topics.spark, [stream], progress, stopping)
+        try:
+            assert registered(topics, "running-value", schemas[1]) == number + 1
+            until = time.monotonic() + 60
+            while len(topics.values("running", "id")) < 2 and time.monotonic() < until:
+                time.sleep(0.5)
+            # It goes on as before.
+            topics.send("running", [framed(number, schemas[0], {"id": 3})])
+            while len(topics.values("running", "id")) < 3 and time.monotonic() < until:
+                time.sleep(0.5)
+        finally:
+            stopping.set()
+        assert told.result(60) == []
+    assert topics.values("running", "id") == [1, 2, 3]
+    assert topics.rows("running__quarantine", "_offset") == []
 
 
 def test_messages_of_schemas_that_are_not_the_newest_land_in_the_second_pass(
