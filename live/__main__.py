@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,9 +24,10 @@ from ingest.run.progress import Totals
 from ingest.stack.addresses import schema_registry_properties
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
-from live.board import STREAMS, Board
+from live.board import Board
 from live.events import TOPICS, Applications
 from live.latency import latencies
+from live.memory import Memory
 from live.shop import Shop
 from live.truth import compared, is_confirmed, is_followed, landed, position_of
 
@@ -35,6 +36,8 @@ _TO_CATCH_UP = 180.0
 # Seconds in which the streams begin, of the first play: Spark, connector, snapshot.
 _TO_BEGIN = 180.0
 _TO_END = 120.0
+# Seconds between two looks at the memory.
+_LOOK_EVERY = 5.0
 
 
 def main() -> int:
@@ -46,6 +49,9 @@ def main() -> int:
     line.add_argument("--seconds", type=float, help="end by itself after so long")
     line.add_argument("--rate", type=float, default=2_000, help="events a second (2000)")
     line.add_argument("--changes", type=float, default=100, help="row changes a second (100)")
+    line.add_argument(
+        "--warm-up", type=float, default=0, help="seconds that no latency is told of (0)"
+    )
     line.add_argument("--seed", type=int, default=7, help="which marketplace (7)")
     chosen = line.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 140)
@@ -98,8 +104,12 @@ def _play(
                 return 0
             console.print("ingest serve has ended, or does not begin.", style="bold red")
             return 1
-        began = time.time()
-        _work(shop, applications, board, (server, closing, chosen.seconds), console)
+        began, memory = time.time(), Memory()
+        processes = {one.part: one.pid for one in stack.status() if one.pid} | {
+            "ingest serve": server.pid
+        }
+        until = server, closing, chosen.seconds
+        _work((shop, applications), board, until, console, lambda: memory.look(processes))
         made = applications.acknowledged
         produced = {topic: applications.before[topic] + made[topic] for topic in TOPICS}
         console.print(f"Made: {made.total():,} events, {shop.changes:,} row changes.")
@@ -108,12 +118,13 @@ def _play(
         _caught_up(root, database, produced, board, server)
     totals = board.totals()
     console.print(board.table())
-    for one in latencies(root, [f"live__{name}" for name in STREAMS], began):
+    for one in latencies(root, began + chosen.warm_up):
         console.print(
-            f"{one.stream}: made to bronze: median {one.median:.1f} s, p95 {one.p95:.1f} s, "
-            f"most {one.most:.1f} s",
+            f"{one.what}: median {one.median:.1f} s, p95 {one.p95:.1f} s, most {one.most:.1f} s",
             highlight=False,
         )
+    parts = ", ".join(f"{name} {size:,.0f}" for name, size in memory.most.items())
+    console.print(f"Memory at its most: {memory.total:,.0f} MB ({parts}).", highlight=False)
     quarantined = {one.stream: one.quarantined for one in totals.values()}
     different = 0
     for row in compared(root, database, produced, quarantined):
@@ -168,18 +179,16 @@ def _is_ready(
 
 
 def _work(
-    shop: Shop,
-    applications: Applications,
+    at_work: tuple[Shop, Applications],
     board: Board,
     until: tuple[subprocess.Popen[bytes], threading.Event, float | None],
     console: Console,
+    look: Callable[[], None],
 ) -> None:
-    """Let the marketplace work until it closes, and show it."""
+    """Let the marketplace work until it closes, and show it; `look` is called now and then."""
     server, closing, seconds = until
-    workers = [
-        threading.Thread(target=one.work, args=(closing,), daemon=True)
-        for one in (shop, applications)
-    ]
+    workers = [threading.Thread(target=one.work, args=(closing,), daemon=True) for one in at_work]
+    looked = time.monotonic()
     for worker in workers:
         worker.start()
     ends = None if seconds is None else time.monotonic() + seconds
@@ -187,6 +196,9 @@ def _work(
     with Live(board.table(), console=console, auto_refresh=False, transient=True) as live:
         while not closing.is_set() and server.poll() is None:
             closing.wait(1.0)
+            if time.monotonic() - looked > _LOOK_EVERY:
+                look()
+                looked = time.monotonic()
             if is_shown:
                 live.update(board.table(), refresh=True)
             if ends is not None and time.monotonic() > ends:

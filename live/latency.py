@@ -1,9 +1,14 @@
-"""How long events take from where they were made to bronze, by the source's own times."""
+"""How long events and changes take from where they were made to bronze, and to models.
+
+By the times that their sources wrote into them: when an event was made, when PostgreSQL
+committed a change.
+"""
 
 from __future__ import annotations
 
+import bisect
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,47 +16,63 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 
+# Milliseconds of Unix time in which each stream's rows were made.
+_MADE = {
+    "customers": "source_ts_ms",
+    "orders": "source_ts_ms",
+    "events": "cast(time as bigint) / 1000.0",
+    "page_views": "cast(viewed_at as bigint) / 1000.0",
+    "positions": "cast(recorded_at as bigint) / 1000.0",
+}
+# The stream from which each model has its rows.
+_MODELS = {
+    "silver.live_page_view_events": "page_views",
+    "silver.live_orders_current": "orders",
+    "gold.agg_live_page_views_minutely": "page_views",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Seconds from a message's own time to the commit that landed it."""
+    """Seconds from a row's own time to the commit that has it."""
 
-    stream: str
+    what: str
     median: float
     p95: float
     most: float
 
 
-def latencies(lake: Path, tables: Sequence[str], since: float) -> list[Latency]:
-    """Those of messages that were made after `since`, in seconds of Unix time."""
-    found = []
-    for name in tables:
-        path = lake / "bronze" / name
-        if (path / "_delta_log").is_dir() and (seconds := _seconds(path, since)):
-            seconds.sort()
-            found.append(
-                Latency(
-                    name.replace("__", ".", 1),
-                    seconds[len(seconds) // 2],
-                    seconds[int(len(seconds) * 0.95)],
-                    seconds[-1],
-                )
-            )
-    return found
+def latencies(lake: Path, since: float) -> Iterator[Latency]:
+    """Those of rows that were made after `since`, in seconds of Unix time."""
+    made = {name: _made(lake, name, since) for name in _MADE}
+    for name, rows in made.items():
+        committed = _commits(lake / "bronze" / f"live__{name}")
+        seconds = [committed[batch] - at for batch, at in rows if batch in committed]
+        yield from _told(f"live.{name}: made to bronze", seconds)
+    marks = _marks(lake)
+    for model, name in _MODELS.items():
+        batches, times = marks.get(model, ([], []))
+        found = ((bisect.bisect_left(batches, batch), at) for batch, at in made[name])
+        seconds = [times[place] - at for place, at in found if place < len(times)]
+        yield from _told(f"{model}: made to model", seconds)
 
 
-def _seconds(path: Path, since: float) -> list[float]:
-    asked = "select _batch_id, _timestamp from this where _timestamp is not null"
-    table = DeltaTable(str(path))
-    rows = pa.table(QueryBuilder().register("this", table).execute(asked).read_all())
-    committed = _commits(path)
-    times = rows["_timestamp"].cast(pa.int64()).to_pylist()
-    pairs = zip(rows["_batch_id"].to_pylist(), times, strict=True)
-    return [
-        committed[batch] - at / 1e6
-        for batch, at in pairs
-        if batch in committed and at / 1e6 >= since
-    ]
+def _told(what: str, seconds: list[float]) -> Iterator[Latency]:
+    if seconds:
+        seconds.sort()
+        median, p95 = (seconds[int(len(seconds) * part)] for part in (0.5, 0.95))
+        yield Latency(what, median, p95, seconds[-1])
+
+
+def _made(lake: Path, name: str, since: float) -> list[tuple[int, float]]:
+    """The batch of each row, and when it was made."""
+    path = lake / "bronze" / f"live__{name}"
+    if not (path / "_delta_log").is_dir():
+        return []
+    asked = f"select _batch_id, cast({_MADE[name]} as double) / 1000 as made from this"  # noqa: S608
+    rows = _asked(path, asked)
+    pairs = zip(rows["_batch_id"].to_pylist(), rows["made"].to_pylist(), strict=True)
+    return [(batch, at) for batch, at in pairs if at is not None and at >= since]
 
 
 def _commits(path: Path) -> dict[int, float]:
@@ -69,3 +90,23 @@ def _commits(path: Path) -> dict[int, float]:
             if (batch := stats.get("minValues", {}).get("_batch_id")) is not None:
                 found.setdefault(batch, told["timestamp"] / 1e3)
     return found
+
+
+def _marks(lake: Path) -> Mapping[str, tuple[list[int], list[float]]]:
+    """Up to which batch each model had read, and when that was written down."""
+    path = lake / "ops" / "model_marks"
+    if not (path / "_delta_log").is_dir():
+        return {}
+    rows = _asked(path, "select model, mark, recorded_at from this order by mark, recorded_at")
+    found: dict[str, tuple[list[int], list[float]]] = {}
+    for row in rows.to_pylist():
+        batches, times = found.setdefault(row["model"], ([], []))
+        if row["mark"] is not None and (not batches or row["mark"] > batches[-1]):
+            batches.append(row["mark"])
+            times.append(row["recorded_at"].timestamp())
+    return found
+
+
+def _asked(path: Path, question: str) -> pa.Table:
+    answer = QueryBuilder().register("this", DeltaTable(str(path))).execute(question)
+    return pa.table(answer.read_all())
