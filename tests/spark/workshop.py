@@ -104,7 +104,9 @@ class Workshop:
                 time.sleep(0.05)
             query.wait()
             query.acknowledge()
-        return query.error
+            if query.error is None:
+                query.upkeep.at_last()
+        return query.error or query.upkeep.error
 
     def fill(self, name: str) -> list[HeadwaterError]:
         """Fill the tables of a stream's types, as a process that has just started."""
