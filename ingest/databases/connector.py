@@ -83,6 +83,8 @@ def connector_config(
         "slot.name": name,
         "publication.name": name,
         "publication.autocreate.mode": "filtered",
+        # Else changes come under the names of partitions, which nobody has declared.
+        "publish.via.partition.root": "true",
         "topic.prefix": database.name,
         _TABLES: ",".join(table.replace(".", "\\.") for table in sorted(tables)),
         _KEYS: ";".join(

@@ -61,6 +61,10 @@ class Backlog:
         """Some nodes have more rows than before, so all below them is behind."""
         self._due |= self.models.below(nodes)
 
+    def abandoned(self, models: Set[str]) -> None:
+        """Somebody else has begun to build these models, and does not go on."""
+        self._due |= models & self.models.chosen.keys()
+
     def next(self, taken: Set[str] = frozenset()) -> Pass | None:
         """The models to build now, live ones first; None while there is nothing to do.
 

@@ -72,6 +72,8 @@ class Claims:
         self._views, self._clock = views, clock
         self._lock = threading.Lock()
         self._claims: dict[str, _Claim] = {}
+        self._news: set[str] = set()
+        self._abandoned: set[str] = set()
         self._at_work: frozenset[str] = frozenset()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="claims", daemon=True)
@@ -92,6 +94,17 @@ class Claims:
         with self._lock:
             return frozenset().union(*(claim.models for claim in self._claims.values()))
 
+    def news(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Models that were claimed since this was asked last, and those of claims that died.
+
+        To be asked before `taken`: what comes in between is taken, and news of the next time.
+        """
+        with self._lock:
+            claimed, abandoned = frozenset(self._news), frozenset(self._abandoned)
+            self._news.clear()
+            self._abandoned.clear()
+            return claimed, abandoned
+
     @contextlib.contextmanager
     def own(self, models: Set[str]) -> Iterator[bool]:
         """Build these models; False where somebody has claimed one of them meanwhile."""
@@ -110,6 +123,7 @@ class Claims:
             asked = self._views.claimed()
             for one in sorted(asked - self._claims.keys()):
                 self._claims[one] = _Claim(one, self._views.models(one), self._clock())
+                self._news |= self._claims[one].models
             for claim in list(self._claims.values()):
                 self._keep_or_forget(claim, asked)
             busy = set(self._at_work)
@@ -127,6 +141,7 @@ class Claims:
         if is_dead:
             log.warning("a dbt that builds on the SQL endpoint has gone silent: %s", claim.id)
             self._views.hide(f"{CLAIM}{claim.id}")
+            self._abandoned |= claim.models
         if is_dead or claim.id not in asked:
             self._views.hide(f"{GIVEN}{claim.id}")
             del self._claims[claim.id]

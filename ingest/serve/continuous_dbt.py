@@ -138,12 +138,12 @@ class ContinuousDbt:
 
     def _taken(self) -> frozenset[str]:
         """Models that others build. What is below them is behind as soon as they are done."""
-        taken = self._claims.taken()
-        if new := taken - self._known_to_claim:
-            with self._lock:
-                self._backlog.grew(new)
-        self._known_to_claim = taken
-        return taken
+        claimed, abandoned = self._claims.news()
+        with self._lock:
+            self._backlog.grew(claimed)
+            self._backlog.abandoned(abandoned)
+        self._known_to_claim = self._claims.taken()
+        return self._known_to_claim
 
     def _register(self) -> bool:
         """Show new tables and types of events at once, also those that no model reads."""

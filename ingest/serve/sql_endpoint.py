@@ -94,6 +94,10 @@ class SqlEndpoint:
         from py4j.protocol import Py4JJavaError
 
         jvm: Any = self._spark._jvm
+        for name, value in self._at.properties.items():
+            if name.startswith(f"{_AUTHENTICATION}."):
+                # What asks the directory reads files and these, and nothing that Spark was told.
+                jvm.java.lang.System.setProperty(name, value)
         servers = jvm.org.apache.spark.sql.hive.thriftserver.HiveThriftServer2
         try:
             # False: its failure is not the end of the driver.

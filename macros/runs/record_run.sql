@@ -3,11 +3,11 @@
     how far each model that succeeded has read.
 
     After the writes, in one commit each: a build that is killed before reads the same batches
-    again. A model that found nothing new has nothing to record.
+    again. A model that found nothing new has nothing to record; nor has an invocation that has
+    lost its models to another one, as its own have told.
 -#}
 {% macro record_run(results) -%}
-    {%- if execute and results -%}
-        {%- do check_claim() -%}
+    {%- if execute and results and graph.get('headwater_claim_lost') != invocation_id -%}
         {%- do insert_rows('ops.model_runs', run_rows(results)) -%}
         {%- do insert_rows('ops.model_marks', mark_rows(results)) -%}
     {%- endif -%}

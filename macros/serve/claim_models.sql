@@ -17,6 +17,7 @@
         {#- Half a second each. -#}
         {%- for attempt in range(1200) -%}
             {%- if holds_claim() -%}
+                {%- do graph.update({'headwater_claim': invocation_id}) -%}
                 {{- return('') -}}
             {%- endif -%}
             {%- if attempt == 4 -%}

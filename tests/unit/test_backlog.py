@@ -72,6 +72,14 @@ def test_first_all_is_built_and_then_what_is_below_a_stream_that_grew(clock: Clo
     assert backlog.next() is None
 
 
+def test_what_somebody_else_has_begun_and_left_is_built(clock: Clock) -> None:
+    backlog = Backlog(models("events", "daily"), clock)
+    built(backlog)
+    backlog.grew(["daily"])
+    backlog.abandoned({"daily", "report"})
+    assert built(backlog) == {"daily"}
+
+
 def test_a_model_that_is_not_chosen_is_not_built_but_passed_through(clock: Clock) -> None:
     backlog = Backlog(models("events", "report"), clock)
     built(backlog)

@@ -93,6 +93,18 @@ def test_two_claims_of_one_model_follow_each_other_in_the_order_of_asking(
     assert [told.has(name) for name in ("bob", "ann")] == [True, False]
 
 
+def test_a_claim_that_comes_and_goes_within_a_pass_is_told(told: Told, claims: Claims) -> None:
+    with claims.own({"orders"}):
+        told.asked["ann"] = frozenset({"daily"})
+        claims.look()
+        assert told.has("ann")
+        del told.asked["ann"]
+        claims.look()
+    assert not claims.taken()
+    assert claims.news() == (frozenset({"daily"}), frozenset())
+    assert claims.news() == (frozenset(), frozenset())
+
+
 def test_the_claim_of_a_dbt_that_has_gone_silent_is_over(told: Told, claims: Claims) -> None:
     told.asked["ann"] = frozenset({"daily"})
     claims.look()
@@ -103,3 +115,4 @@ def test_the_claim_of_a_dbt_that_has_gone_silent_is_over(told: Told, claims: Cla
     claims.look()
     assert not claims.taken()
     assert not told.asked
+    assert claims.news() == (frozenset({"daily"}), frozenset({"daily"})), "built again"
