@@ -73,37 +73,36 @@ class Upkeep:
             if self._is_left or time.monotonic() < self._due:
                 return
             self._due = time.monotonic() + _APPLY_EVERY
-            if not self._attempted(self._apply) or not self._attempted(self._compact):
-                self._due = time.monotonic() + self._wait
-                self._wait = min(2 * self._wait, _LONGEST_WAIT)
+            wrong = self._tried(self._apply) or self._tried(self._compact)
+            if wrong is None:
+                self._wait = _FIRST_WAIT
+                self._note(None)
                 return
-            self._wait = _FIRST_WAIT
-            self._note(None)
+            self._due = time.monotonic() + self._wait
+            self._wait = min(2 * self._wait, _LONGEST_WAIT)
+            # Landing may give a table a column while its files are compacted: the next turn can.
+            if not isinstance(wrong, TransientError):
+                if str(wrong) != str(self.error):
+                    log.error("%s; what arrives lands meanwhile", wrong)
+                self._note(wrong)
 
     def at_last(self) -> None:
         """Do all that there is to do; what goes wrong is in `error`."""
         with self._at_work:
-            self.error = None
-            if self._attempted(self._apply):
-                self._attempted(partial(self._compact, least_batches=1))
+            compact = partial(self._compact, least_batches=1)
+            self._note(self._tried(self._apply) or self._tried(compact))
 
     def leave(self) -> None:
         """Begin nothing more; waits for what is at work."""
         with self._at_work:
             self._is_left = True
 
-    def _attempted(self, work: Callable[[], None]) -> bool:
+    def _tried(self, work: Callable[[], None]) -> HeadwaterError | None:
         try:
             work()
         except Exception as error:  # Spark's, or the disk's
-            told = explained(error, self._stream.name, self._lake)
-            # Landing may give a table a column while its files are compacted.
-            if not isinstance(told, TransientError):
-                if str(told) != str(self.error):
-                    log.error("%s; what arrives lands meanwhile", told)
-                self._note(told)
-            return False
-        return True
+            return explained(error, self._stream.name, self._lake)
+        return None
 
     def _note(self, error: HeadwaterError | None) -> None:
         if error is not self.error:

@@ -14,7 +14,7 @@ import pytest
 
 from ingest.bronze.current import CurrentTable
 from ingest.declarations.stream import Format, KafkaSource, Stream
-from ingest.errors import HeadwaterError
+from ingest.errors import HeadwaterError, TransientError
 from ingest.lake import Lake
 from ingest.run.upkeep import Upkeep, kept_up
 
@@ -91,6 +91,17 @@ def test_what_fails_is_told_once_and_tried_again_ever_less_often(
     kept.turn()
     assert kept.error is None
     assert told[-4:] == [3, 5, 7, None]
+
+
+def test_a_conflict_is_tried_again_in_silence_but_told_at_last(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    changes = Changes(problem=TransientError("shop.orders: another writer committed"))
+    kept, told = upkeep(changes, tmp_path)
+    kept.turn()
+    assert (kept.error, told, caplog.records) == (None, [], [])
+    kept.at_last()
+    assert told == [kept.error] == [changes.problem]
 
 
 def test_nothing_begins_once_a_stream_is_left(tmp_path: Path) -> None:
