@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# How the rule begins that a change without a sequence breaks.
+ORDER_RULE = "sequence_by: "
 # About so many changes are applied at once.
 _AT_ONCE = 2_000_000
 
@@ -62,6 +64,9 @@ class CurrentTable:
         newest = table_log.newest_batch(bronze)
         is_new = not self.lake.is_table(self.path)
         since = -1 if is_new else applied
+        if is_new and applied >= 0:
+            # Somebody removed the table: who is killed before it is whole again must know it.
+            yield -1
         for after, up_to in table_log.batch_ranges(bronze, since, newest, _AT_ONCE):
             view = f"{self.stream.table}__arrived"
             self._arrived(after, up_to).createOrReplaceTempView(view)
@@ -144,7 +149,7 @@ class CurrentTable:
             "_raw": "cast(_row as binary)",
             "_reason_code": "_reason_code",
             "_reason": "_reason",
-            "_rule": text_literal(f"sequence_by: {sequence}"),
+            "_rule": text_literal(f"{ORDER_RULE}{sequence}"),
             "_code_version": text_literal(delta.code_version()),
         }
         delta.append_once(

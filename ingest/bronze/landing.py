@@ -22,7 +22,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
+from ingest.bronze.current import ORDER_RULE
 from ingest.bronze.deduplication import deduplicated
+from ingest.bronze.ingest_values import ingest_values, instant, of_the_batch
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.avro_messages import AvroMessages
 from ingest.decode.avro_texts import why_no_avro
@@ -46,7 +48,6 @@ from ingest.tables import columns, delta, table_log
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 log = logging.getLogger(__name__)
 
@@ -192,6 +193,8 @@ class Landing:
         self, decoder: Decoder, marks: str, batch_id: int, now: datetime, repeated: bool
     ) -> dict[str, Any]:
         """Land held records, or send them to quarantine; counts of both."""
+        if repeated and self._has_second_pass(batch_id):
+            self.schema.settle(batch_id)
         decoder.learn_held(marks, batch_id, now)
         rest = decoder.rest(marks)
         # Two tables: neither commit has to wait for the other.
@@ -223,12 +226,12 @@ class Landing:
         count = rest.rejects.count()
         if count and not self._is_quarantined(batch_id, "records", repeated):
             values = {
-                "_ingested_at": _of_the_batch(_instant(now)),
-                "_batch_id": _of_the_batch(f"{batch_id}L"),
+                "_ingested_at": of_the_batch(instant(now)),
+                "_batch_id": of_the_batch(f"{batch_id}L"),
                 "_code_version": text_literal(delta.code_version()),
             } | {name: name for name in rest.rejects.columns}
             delta.append_once(
-                rest.rejects.selectExpr(*_ingest_values(columns.QUARANTINE, values)),
+                rest.rejects.selectExpr(*ingest_values(columns.QUARANTINE, values)),
                 self.quarantine_path,
                 application=self._quarantining("records"),
                 version=batch_id,
@@ -273,13 +276,13 @@ class Landing:
         )
         today = f"date'{now:%Y-%m-%d}'"
         values = {
-            "_ingested_at": _of_the_batch(_instant(now)),
-            "_batch_id": _of_the_batch(f"{batch_id}L"),
+            "_ingested_at": of_the_batch(instant(now)),
+            "_batch_id": of_the_batch(f"{batch_id}L"),
             "_event_date": f"coalesce(try_cast({time} as date), {today})" if time else today,
             "_event_type": f"cast({kind or 'null'} as string)",
         } | {name: name for name in rows.columns if name in columns.NAMES}
         columns_of = (f"{at(ROW, (name,))} as {quoted(name)}" for name in schema.fieldNames())
-        return rows.selectExpr(*_ingest_values(columns.INGEST, values), *columns_of)
+        return rows.selectExpr(*ingest_values(columns.INGEST, values), *columns_of)
 
     def _quarantine_files(
         self, unreadable: dict[str, str], batch_id: int, now: datetime, repeated: bool
@@ -324,8 +327,10 @@ class Landing:
         if not repeated or not self._is_landed(self.quarantine_path, batch_id):
             return False
         there = self._rows_of(self.quarantine_path, batch_id)
-        is_file = there._reason_code == "FILE_UNREADABLE"
-        return not there.where(is_file if part == "files" else ~is_file).isEmpty()
+        is_file = "_reason_code = 'FILE_UNREADABLE'"
+        # A table of living keys keeps what it refuses there, too, under the batch of the change.
+        is_ours = f"not ({is_file}) and not coalesce(startswith(_rule, '{ORDER_RULE}'), false)"
+        return not there.where(is_file if part == "files" else is_ours).isEmpty()
 
     def _rows_of(self, path: str, batch_id: int) -> DataFrame:
         rows = self.spark.read.format("delta").load(path)
@@ -333,10 +338,12 @@ class Landing:
 
     def _has_first_pass(self, first: int) -> bool:
         """Whether an earlier try was done with its first pass, be it one that landed nothing."""
-        return (
-            self._is_landed(self.path, first)
-            or self._is_landed(self.path, first + 1)
-            or self._is_quarantined(first + 1, "records", repeated=True)
+        return self._is_landed(self.path, first) or self._has_second_pass(first + 1)
+
+    def _has_second_pass(self, batch_id: int) -> bool:
+        """Whether an earlier try has written something of its second pass."""
+        return self._is_landed(self.path, batch_id) or self._is_quarantined(
+            batch_id, "records", repeated=True
         )
 
     def _is_landed(self, path: str, batch_id: int) -> bool:
@@ -362,26 +369,6 @@ def _observed(decoder: Decoder) -> tuple[DataFrame, Observation]:
         F.expr(f"listagg({MARK}, ',')").alias("marks"),
     )
     return examined, seen
-
-
-def _of_the_batch(value: str) -> str:
-    """SQL of a value that all rows of a batch share, kept out of the code that Spark generates.
-
-    A literal would stand in that code, and the JVM would compile it anew for each batch.
-    """
-    return f"get(array({value}), length({SOURCE}) * 0)"
-
-
-def _instant(at: datetime) -> str:
-    return f"timestamp'{at.isoformat()}'"
-
-
-def _ingest_values(schema: StructType, values: Mapping[str, str]) -> list[str]:
-    """SQL of each column. As text: Py4J would take a hundred calls to build it up."""
-    return [
-        f"cast({values.get(one.name, 'null')} as {one.dataType.simpleString()}) as {one.name}"
-        for one in schema.fields
-    ]
 
 
 def _unreadable(paths: Sequence[str], stream: Stream) -> dict[str, str]:

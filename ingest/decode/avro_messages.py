@@ -46,7 +46,7 @@ _SAMPLE = 10_000
 _RECORD, _READ = "_record", "_is_read"
 # SQL: whether bytes are an id as text.
 _IS_NUMBER = (
-    f"regexp_like(cast({{0}} as string), '^{DIGITS.replace('{', '{{').replace('}', '}}')}$')"
+    f"regexp_like(cast({{0}} as string), '^{DIGITS.replace('{', '{{').replace('}', '}}')}\\\\z')"
 )
 # SQL: bytes as the text of the number that they are.
 _AS_NUMBER = "cast(conv(hex({0}), 16, 10) as string)"
@@ -221,10 +221,12 @@ def _parts() -> tuple[Column, Column]:
     names = ", ".join(map(text_literal, ID_HEADERS))
     told = f"(length(h.value) = 8 or {_IS_NUMBER.format('h.value')})"
     header = f"get(filter(_headers, h -> lower(h.key) in ({names}) and {told}), 0)"
-    form = F.coalesce(F.expr(f"{header}.value"), F.expr(f"substring(value, 1, {FRAME})"))
+    begins = f"(length(value) >= {FRAME} and substring(value, 1, 1) = X'00')"
+    front = f"if({begins}, substring(value, 1, {FRAME}), null)"
+    form = F.coalesce(F.expr(f"{header}.value"), F.expr(front))
     # The attribute of CloudEvents may say again what stands in front.
     again = (
-        f"lower({header}.key) = {text_literal(ATTRIBUTE)} and substring(value, 1, 1) = X'00' and "
+        f"lower({header}.key) = {text_literal(ATTRIBUTE)} and {begins} and "
         f"{_AS_NUMBER.format(f'substring(value, 2, {FRAME - 1})')} = "
         f"if({_IS_NUMBER.format(f'{header}.value')}, cast({header}.value as string), "
         f"{_AS_NUMBER.format(f'{header}.value')})"

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 UNKNOWN = "SCHEMA_UNKNOWN"
 # Seconds between two looks into quarantine, and two questions to the registry.
 _LOOK_EVERY = 30.0
-# What tells a message from all others, and the view of those that a batch has written.
-_PLACE, _WRITTEN = ("_source", "_partition", "_offset"), "_written_before"
+# What tells a message from all others.
+_PLACE = ("_source", "_partition", "_offset")
 
 
 @dataclass(slots=True)
@@ -105,10 +105,12 @@ class Parked:
         """The same of a batch that an earlier process wrote: which rows is told by the batch."""
         tables = [self.spark.read.format("delta").load(one) for one in (bronze, self.path)]
         of_it = [one.where(one._batch_id == batch_id).select(*_PLACE) for one in tables]
-        of_it[0].union(of_it[1]).distinct().createOrReplaceTempView(_WRITTEN)
+        # Streams share a session.
+        view = f"{Path(self.path).name}__written_before"
+        of_it[0].union(of_it[1]).distinct().createOrReplaceTempView(view)
         same = " and ".join(f"old.{name} = new.{name}" for name in _PLACE)
         told = self.spark.sql(
-            f"merge into delta.`{self.path}` as old using {_WRITTEN} as new "
+            f"merge into delta.`{self.path}` as old using `{view}` as new "
             f"on {same} and ({where}) when matched then delete"
         )
         self._are_done()

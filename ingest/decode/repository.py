@@ -118,6 +118,10 @@ class StreamSchema:
         """What an earlier try of the batch took in, which this one must go by."""
         return self._agreed_by.get(batch_id)
 
+    def settle(self, batch_id: int) -> None:
+        """An earlier try of the batch has written by what is known: this one must go by it, too."""
+        self._agreed_by.setdefault(batch_id, self.agreed)
+
     def agree(self, found: Agreed, incoming: T.StructType, batch_id: int, now: datetime) -> None:
         """Take in schemas of Avro, and grow the columns by those they bring, as declared."""
         result = self._evolved(lambda how: widened(self.columns, incoming, how, columns.NAMES))

@@ -142,7 +142,8 @@ class Writers:
         """
         before = schema.agreed_before(batch_id)
         if before:
-            self._agree(schema, before, batch_id, now)
+            if before != schema.agreed:
+                self._agree(schema, before, batch_id, now)
             return
         known = schema.agreed
         added = self._found(set(numbers) - known.writers.keys(), _MOST_UNKNOWN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -170,6 +171,7 @@ class KafkaArrivals:
         self._recovered = Recovered.read(lake.recovered(stream.table))
         self._properties = {**_DEFAULTS, **kafka_properties(lake)}
         self._admin: BrokerAdmin | None = None
+        self._asking = threading.Lock()
         self._acknowledged, self._quiet_until = -1, 0.0
         self._database = watched(lake, source)
 
@@ -262,9 +264,10 @@ class KafkaArrivals:
 
     def close(self) -> None:
         """See Arrivals."""
-        if self._admin:
-            self._admin.close()
-            self._admin = None
+        with self._asking:
+            if self._admin:
+                self._admin.close()
+                self._admin = None
 
     def _starting_offsets(self) -> str:
         found = self._recovered
@@ -309,9 +312,11 @@ class KafkaArrivals:
             save_topics(self._ids_file, {**known, **new})
 
     def _asked(self) -> BrokerAdmin:
-        if self._admin is None:
-            self._admin = BrokerAdmin(self._spark, self._properties)
-        return self._admin
+        # A batch asks, and so does the thread that looks after streams.
+        with self._asking:
+            if self._admin is None:
+                self._admin = BrokerAdmin(self._spark, self._properties)
+            return self._admin
 
 
 def _cleaned(path: str, source: FileSource) -> None:

@@ -73,7 +73,7 @@ class StreamQuery:
         # Whether what runs is one batch that was planned, and what comes behind such batches.
         self._is_planned, self._trigger = False, Trigger.AVAILABLE_NOW
         # Whether messages are to land that are in quarantine.
-        self._has_parked = False
+        self._has_parked = self._is_restarting = False
         if Mask.HASH in stream.masks.values():
             # Asked for before anything runs.
             settings.mask_key()
@@ -98,9 +98,6 @@ class StreamQuery:
         current = CurrentTable(
             spark=spark, lake=lake, stream=stream, application=identity.application
         )
-        applied = self._totals.current_batch_id
-        told = self._have_applied, self._have_failed
-        self.upkeep = Upkeep(spark, lake, current, applied, *told)
         # Wrong hints are refused before anything runs.
         schema.load(_ALL_BATCHES)
         types.load(_ALL_BATCHES, schema.columns)
@@ -114,6 +111,9 @@ class StreamQuery:
         self._counting = threading.RLock()
         # Held by a batch at work, and by the answers that are given between batches.
         self._at_work = threading.Lock()
+        applied = self._totals.current_batch_id
+        told = self._have_applied, self._have_failed
+        self.upkeep = Upkeep(spark, lake, current, applied, *told, self._at_work)
 
     def discover(self) -> None:
         """Look for what is new; say what has changed since it landed."""
@@ -124,6 +124,7 @@ class StreamQuery:
             self._has_parked = True
             if self.is_active and not self._is_busy():
                 # It starts again, with a batch of its own, also where no message comes.
+                self._is_restarting = self.error is None
                 self._query.stop()
 
     def answer_requests(self) -> None:
@@ -194,7 +195,8 @@ class StreamQuery:
 
     def continues(self) -> bool:
         """Start what comes behind a planned batch; whether there was one that went well."""
-        if self._has_parked:
+        if self._is_restarting:
+            self._is_restarting = False
             # It was stopped, where what was begun begins again.
             self.error = None
         elif not self._is_planned or self.error or self._query.exception():

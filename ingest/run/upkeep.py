@@ -40,7 +40,8 @@ class Upkeep:
     """Of the tables of one stream, whose lock the caller holds.
 
     `applied` is the newest batch that the table of living keys holds; `have_applied` is told of
-    each newer one, `have_failed` of what goes wrong, and of its end.
+    each newer one, `have_failed` of what goes wrong, and of its end. `landing` is held by a
+    batch at work.
     """
 
     def __init__(
@@ -51,16 +52,17 @@ class Upkeep:
         applied: int,
         have_applied: Callable[[int], None],
         have_failed: Callable[[HeadwaterError | None], None],
+        landing: threading.Lock,
     ) -> None:
         self._spark, self._lake, self._current = spark, lake, current
         self._stream: Stream = current.stream
         self._applied, self._have_applied = applied, have_applied
-        self._have_failed = have_failed
+        self._have_failed, self._landing = have_failed, landing
         self._landed = self._applications = 0
         self._due, self._wait = 0.0, _FIRST_WAIT
         # Held by a turn at work.
         self._at_work = threading.Lock()
-        self._is_left = False
+        self._leaving = threading.Event()
         self.error: HeadwaterError | None = None
 
     def landed(self) -> None:
@@ -70,7 +72,7 @@ class Upkeep:
     def turn(self) -> None:
         """Do what is due; what goes wrong is in `error`, and is tried again after a while."""
         with self._at_work:
-            if self._is_left or time.monotonic() < self._due:
+            if self._leaving.is_set() or time.monotonic() < self._due:
                 return
             self._due = time.monotonic() + _APPLY_EVERY
             wrong = self._tried(self._apply) or self._tried(self._compact)
@@ -94,8 +96,9 @@ class Upkeep:
 
     def leave(self) -> None:
         """Begin nothing more; waits for what is at work."""
+        self._leaving.set()
         with self._at_work:
-            self._is_left = True
+            pass
 
     def _tried(self, work: Callable[[], None]) -> HeadwaterError | None:
         try:
@@ -107,7 +110,9 @@ class Upkeep:
     def _note(self, error: HeadwaterError | None) -> None:
         if error is not self.error:
             self.error = error
-            self._have_failed(error)
+            # Where the disk is full, that is what went wrong.
+            with contextlib.suppress(OSError):
+                self._have_failed(error)
 
     def _apply(self) -> None:
         if not self._stream.keep_current:
@@ -116,10 +121,15 @@ class Upkeep:
             self._applied = applied
             self._applications += 1
             self._have_applied(applied)
+            if self._leaving.is_set():
+                return
 
     def _compact(self, least_batches: int = _COMPACT_EVERY) -> None:
         if self._landed >= least_batches:
-            compacted(self._spark, self._lake.bronze(self._stream.table))
+            # A batch that looks for duplicates reads the files that would be replaced.
+            reads = self._stream.identity.deduplicate_within is not None
+            with self._landing if reads else contextlib.nullcontext():
+                compacted(self._spark, self._lake.bronze(self._stream.table))
             self._landed = 0
         if self._applications >= least_batches and self._lake.is_table(self._current.path):
             compacted(self._spark, self._current.path)
@@ -154,4 +164,6 @@ def kept_up(streams: Sequence[HasUpkeep]) -> Iterator[None]:
         yield
     finally:
         ending.set()
+        for one in list(streams):
+            one.upkeep.leave()
         thread.join()

@@ -56,7 +56,18 @@ def now(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 def upkeep(changes: Changes, lake: Path) -> tuple[Upkeep, list[Any]]:
     told: list[Any] = []
     current = cast("CurrentTable", changes)
-    return (Upkeep(cast("Any", None), Lake(str(lake)), current, 1, told.append, told.append), told)
+    return (
+        Upkeep(
+            cast("Any", None),
+            Lake(str(lake)),
+            current,
+            1,
+            told.append,
+            told.append,
+            threading.Lock(),
+        ),
+        told,
+    )
 
 
 def test_each_part_that_is_applied_is_told_and_the_next_turn_goes_on_behind_it(
@@ -122,6 +133,7 @@ def test_streams_that_come_later_are_kept_up_too(tmp_path: Path) -> None:
         5,
         lambda _: applied.set(),
         lambda _: None,
+        threading.Lock(),
     )
     streams: list[Any] = []
     with kept_up(streams):
