@@ -130,9 +130,12 @@ def test_an_id_may_stand_in_a_header(topics: Topics) -> None:
     body = encoded(OLD, {"id": 1, "amount": 5, "customer": "ann"})
     topics.send("headed", [body], headers={"ce_schemaid": str(number)})
     topics.send("headed", [body], headers={"apicurio.value.contentId": number.to_bytes(8, "big")})
+    # The attribute says again what stands in front.
+    again = framed(number, OLD, {"id": 1, "amount": 5, "customer": "ann"})
+    topics.send("headed", [again], headers={"ce_schemaid": str(number)})
     topics.land("headed")
-    assert topics.values("headed", "_schema_id") == [str(number)] * 2
-    assert topics.values("headed", "customer") == ["ann", "ann"]
+    assert topics.values("headed", "_schema_id") == [str(number)] * 3
+    assert topics.values("headed", "customer") == ["ann", "ann", "ann"]
 
 
 def test_poison_goes_to_quarantine_and_its_neighbours_land(topics: Topics) -> None:
@@ -251,6 +254,23 @@ def test_messages_wait_in_quarantine_until_their_schema_is_known(
     assert left == [(2, str(unknown), "MALFORMED_AVRO")]
     totals = read_totals(topics.lake, stream.name, stream.table)
     assert (totals.records, totals.landed) == (3, 2)
+
+
+def test_a_batch_that_is_repeated_when_its_schema_has_come_judges_as_before(
+    topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics.make("judged")
+    topics.subscribe("judged", format="avro")
+    known, later = record("Judged", ("id", "string")), record("JudgedLater", ("id", "string"))
+    number = registered(topics, "judged-value", known)
+    unknown = registered(topics, "judged-other", record("JudgedOther", ("x", "int"))) + 1
+    topics.send("judged", [framed(number, known, {"id": "1"}), framed(unknown, later, {"id": "2"})])
+    stop_at(topics, "judged", "after_quarantine", monkeypatch)
+    assert registered(topics, "judged-value", later) == unknown
+    topics.land("judged")
+    topics.land("judged")
+    assert topics.values("judged", "id") == ["1", "2"]
+    assert topics.rows("judged__quarantine", "_offset") == []
 
 
 def test_a_stream_that_runs_lands_what_leaves_quarantine_though_no_message_comes(
