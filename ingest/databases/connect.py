@@ -109,6 +109,10 @@ class Connect:
         """Start again what has failed of a connector."""
         self._ask("POST", f"{_path(name)}/restart?includeTasks=true&onlyFailed=true")
 
+    def restart(self, name: str) -> None:
+        """Start a connector and all its tasks again."""
+        self._ask("POST", f"{_path(name)}/restart?includeTasks=true&onlyFailed=false")
+
     def _ask(self, method: str, path: str, value: object = None, missing: bool = False) -> Any:
         """The answer; None where there is none, or `missing` allows that nothing is found."""
         until = time.monotonic() + _TO_SETTLE

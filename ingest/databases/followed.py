@@ -47,9 +47,9 @@ from ingest.tables import table_log
 log = logging.getLogger(__name__)
 
 # Seconds between two tries to start what has failed, two marks in the log, and two lines of one
-# who waits; and in which a connector makes its slot.
+# who waits; in which a connector makes its slot; and for which it may be without a task.
 _RESTART_EVERY, _MARK_EVERY, _TELL_EVERY = 60.0, 60.0, 30.0
-_TO_BEGIN = 120.0
+_TO_BEGIN, _IDLE = 120.0, 5.0
 # Why tables are not followed, by their names.
 Refused = Mapping[str, HeadwaterError]
 
@@ -92,7 +92,7 @@ class FollowedDatabase:
         self._is_followed, self._said = False, ""
         self._refused: Refused = {}
         # When something was done last, by time.monotonic().
-        self._restarted, self._moved = 0.0, 0.0
+        self._restarted, self._moved, self._idle_since = 0.0, 0.0, 0.0
 
     def make_topics(self, broker: Broker) -> None:
         """Have the topics."""
@@ -149,6 +149,7 @@ class FollowedDatabase:
                 said = "" if state.is_running else self._told(state)
                 if state.has_failed:
                     self._restart()
+                self._rouse(state)
                 self._move_on()
             else:
                 said = f"database {self._database.name}: none of its tables can be followed"
@@ -292,6 +293,19 @@ class FollowedDatabase:
             self._restarted = time.monotonic()
             self._connect.restart_failed(self._name)
 
+    def _rouse(self, state: ConnectorState) -> None:
+        """Start a connector again that runs without a task.
+
+        Where it goes on just when its configuration changes, Connect may forget its tasks.
+        """
+        if state.tasks or state.connector != "RUNNING":
+            self._idle_since = 0.0
+        elif not self._idle_since:
+            self._idle_since = time.monotonic()
+        elif time.monotonic() - self._idle_since > _IDLE:
+            self._idle_since = 0.0
+            self._connect.restart(self._name)
+
     def _move_on(self) -> None:
         """Where declared tables are quiet and others are not, the log is kept for nothing."""
         if time.monotonic() - self._moved > _MARK_EVERY:
@@ -341,6 +355,8 @@ class FollowedDatabase:
             raise ConnectorFailed(
                 f"{self._told(state)}. Mend that, then run again, which restarts it"
             )
+        if state:
+            self._rouse(state)
         if state and state.connector == "PAUSED":
             raise ConnectorFailed(f"connector {self._name} was paused: resume it in Kafka Connect")
 
