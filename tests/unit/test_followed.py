@@ -73,6 +73,8 @@ class Worker(Connect):
         self.is_stopped = self.offsets = False
         self.puts: list[Mapping[str, str]] = []
         self.kill_before = ""
+        self.tasks: tuple[str, ...] = ("RUNNING",)
+        self.restarts = 0
 
     @override
     def config(self, name: str) -> dict[str, str] | None:
@@ -93,7 +95,7 @@ class Worker(Connect):
         return (
             ConnectorState(connector="STOPPED")
             if self.is_stopped
-            else ConnectorState(connector="RUNNING", tasks=("RUNNING",))
+            else ConnectorState(connector="RUNNING", tasks=self.tasks)
         )
 
     @override
@@ -115,6 +117,11 @@ class Worker(Connect):
         self._live("resume")
         self.is_stopped = False
         self._run()
+
+    @override
+    def restart(self, name: str) -> None:
+        self.restarts += 1
+        self.tasks = ("RUNNING",)
 
     def _run(self) -> None:
         # With offsets and no slot its task fails, and makes none.
@@ -193,6 +200,21 @@ def test_of_tables_that_cannot_be_followed_no_connector_is_made(shop: Shop) -> N
     shop.server.bad["a"] = "is not there"
     assert set(shop.process("a").look(shop.broker)) == {"a"}
     assert shop.worker.told is None
+
+
+def test_a_connector_whose_tasks_were_forgotten_is_started_again(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    followed = shop.process("a")
+    followed.look(shop.broker)
+    shop.worker.tasks = ()
+    # It may just be about to have one.
+    for seconds, restarts in ((0, 0), (4, 0), (2, 1), (60, 1)):
+        now += seconds
+        followed.look(shop.broker)
+        assert shop.worker.restarts == restarts
 
 
 def test_an_older_process_leaves_tables_that_were_declared_since(shop: Shop) -> None:
