@@ -16,7 +16,8 @@ FEW_FILES = 16
 def compacted(spark: SparkSession, path: str, least: int = FEW_FILES) -> bool:
     """Compact and cluster the Delta table at `path` where it has `least` files or more.
 
-    The caller owns the table: nobody else writes it meanwhile.
+    The caller owns the table. Meanwhile it may append, but not read what it appends by: the files
+    that are replaced are gone for that commit.
     """
     if table_log.number_of_files(path) < least:
         return False
