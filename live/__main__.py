@@ -27,16 +27,16 @@ from ingest.stack.stack import Stack
 from live.board import Board
 from live.events import TOPICS, Applications
 from live.latency import latencies
-from live.memory import Memory
 from live.shop import Shop
 from live.truth import compared, is_confirmed, is_followed, landed, position_of
+from live.usage import Usage
 
 # Seconds in which all that was produced has landed, once nothing more comes.
 _TO_CATCH_UP = 180.0
 # Seconds in which the streams begin, of the first play: Spark, connector, snapshot.
 _TO_BEGIN = 180.0
 _TO_END = 120.0
-# Seconds between two looks at the memory.
+# Seconds between two looks at memory and cores.
 _LOOK_EVERY = 5.0
 
 
@@ -104,12 +104,14 @@ def _play(
                 return 0
             console.print("ingest serve has ended, or does not begin.", style="bold red")
             return 1
-        began, memory = time.time(), Memory()
+        measured = time.time() + chosen.warm_up
+        usage = Usage(since=measured)
         processes = {one.part: one.pid for one in stack.status() if one.pid} | {
-            "ingest serve": server.pid
+            "ingest serve": server.pid,
+            "the marketplace": os.getpid(),
         }
         until = server, closing, chosen.seconds
-        _work((shop, applications), board, until, console, lambda: memory.look(processes))
+        _work((shop, applications), board, until, console, lambda: usage.look(processes))
         made = applications.acknowledged
         produced = {topic: applications.before[topic] + made[topic] for topic in TOPICS}
         console.print(f"Made: {made.total():,} events, {shop.changes:,} row changes.")
@@ -118,13 +120,16 @@ def _play(
         _caught_up(root, database, produced, board, server)
     totals = board.totals()
     console.print(board.table())
-    for one in latencies(root, began + chosen.warm_up):
+    for one in latencies(root, measured):
         console.print(
             f"{one.what}: median {one.median:.1f} s, p95 {one.p95:.1f} s, most {one.most:.1f} s",
             highlight=False,
         )
-    parts = ", ".join(f"{name} {size:,.0f}" for name, size in memory.most.items())
-    console.print(f"Memory at its most: {memory.total:,.0f} MB ({parts}).", highlight=False)
+    parts = ", ".join(f"{name} {size:,.0f}" for name, size in usage.memory.items())
+    total = sum(usage.memory.values())
+    console.print(f"Memory at its most: {total:,.0f} MB ({parts}).", highlight=False)
+    parts = ", ".join(f"{name} {cores:.2f}" for name, cores in usage.cores.items())
+    console.print(f"Cores: {sum(usage.cores.values()):.2f} ({parts}).", highlight=False)
     quarantined = {one.stream: one.quarantined for one in totals.values()}
     different = 0
     for row in compared(root, database, produced, quarantined):

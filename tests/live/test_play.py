@@ -38,7 +38,12 @@ def test_a_minute_of_a_marketplace_at_work_lands_as_it_was(tmp_path: Path) -> No
             shutil.rmtree(part.folder, ignore_errors=True)
     assert process.returncode == 0, said
     assert "Every number equals the truth." in said
-    for told in ("live.orders: made to bronze: ", "made to model: ", "Memory at its most: "):
+    for told in (
+        "live.orders: made to bronze: ",
+        "made to model: ",
+        "Memory at its most: ",
+        "Cores: ",
+    ):
         assert told in said
     made = re.search(r"Made: ([\d,]+) events, ([\d,]+) row changes", said)
     assert made
