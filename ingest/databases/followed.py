@@ -124,6 +124,7 @@ class FollowedDatabase:
         wanted = self._config(tables, there.get(SNAPSHOT_LSN, "0"))
         if is_renewed(there):
             wanted = renewed_config(wanted)
+        is_stopped = bool(new) or self._state().connector == "STOPPED"
         if new:
             # Stopped meanwhile: should this end half-way, the next one finds it so and goes on,
             # and the connector has the wish before it has the table, and never without.
@@ -131,7 +132,11 @@ class FollowedDatabase:
             self._ask_for_snapshot(broker, new)
         if wanted != there:
             self._connect.put(self._name, wanted)
-        self._set_going()
+        # Not asked now: a connector that takes new words is not STOPPED for a moment.
+        if is_stopped:
+            self._connect.resume(self._name)
+        elif self._state().has_failed:
+            self._restart()
         self._is_followed = True
         return self._refused
 
@@ -175,7 +180,7 @@ class FollowedDatabase:
             self._refuse_failure()
             if time.monotonic() - told > _TELL_EVERY:
                 told = time.monotonic()
-                log.info("%s: waiting for the connector %s", self._database.name, self._name)
+                log.info("%s: waiting for %s", self._database.name, self._told(self._state()))
 
     def has_gap(self) -> bool:
         """Whether changes are gone."""
@@ -280,13 +285,6 @@ class FollowedDatabase:
         }
         signal = json.dumps(asked).encode()
         broker.send([(signal_topic(self._database), self._database.name, signal)])
-
-    def _set_going(self) -> None:
-        state = self._state()
-        if state.connector == "STOPPED":
-            self._connect.resume(self._name)
-        elif state.has_failed:
-            self._restart()
 
     def _restart(self) -> None:
         if time.monotonic() - self._restarted > _RESTART_EVERY or not self._restarted:

@@ -70,7 +70,7 @@ class Worker(Connect):
         super().__init__(RestApi("http://127.0.0.1:9"))
         self._server = server
         self.told: Mapping[str, str] | None = None
-        self.is_stopped = self.offsets = False
+        self.is_stopped = self.offsets = self.is_taking = False
         self.puts: list[Mapping[str, str]] = []
         self.kill_before = ""
         self.tasks: tuple[str, ...] = ("RUNNING",)
@@ -85,13 +85,17 @@ class Worker(Connect):
     def put(self, name: str, config: Mapping[str, str]) -> None:
         self._live("put")
         self.puts.append(config)
-        self.told = config
+        self.told, self.is_taking = config, True
         self._run()
 
     @override
     def state(self, name: str) -> ConnectorState | None:
         if self.told is None:
             return None
+        if self.is_taking:
+            self.is_taking = False
+            # Also a stopped one is begun again, for new words.
+            return ConnectorState(connector="UNASSIGNED")
         return (
             ConnectorState(connector="STOPPED")
             if self.is_stopped
@@ -215,6 +219,12 @@ def test_a_connector_whose_tasks_were_forgotten_is_started_again(
         now += seconds
         followed.look(shop.broker)
         assert shop.worker.restarts == restarts
+
+
+def test_a_connector_that_takes_a_new_table_goes_on(shop: Shop) -> None:
+    shop.process("a").follow(shop.broker)
+    shop.process("a", "b").follow(shop.broker)
+    assert not shop.worker.is_stopped
 
 
 def test_an_older_process_leaves_tables_that_were_declared_since(shop: Shop) -> None:
