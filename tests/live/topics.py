@@ -22,6 +22,9 @@ from ingest.run.recovery import recover_stream
 from ingest.stack.stack import Stack
 from tests.spark.workshop import Columns, Workshop, node
 
+# Seconds in which a connector reads what was committed.
+_TO_CATCH_UP = 180.0
+
 
 @dataclass(slots=True)
 class Topics(Workshop):
@@ -81,10 +84,14 @@ class Topics(Workshop):
 
     def catch_up(self, table: str) -> None:
         """Land all that was committed to a table so far, as `ingest run` does."""
-        never = threading.Event()
-        _, errors = caught_up(self.spark, self.lake, [self._streams[table]], never)
+        stopping = threading.Event()
+        too_long = threading.Timer(_TO_CATCH_UP, stopping.set)
+        too_long.start()
+        _, errors = caught_up(self.spark, self.lake, [self._streams[table]], stopping)
+        too_long.cancel()
         if errors:
             raise errors[0]
+        assert not stopping.is_set(), f"{table} does not catch up"
         self.land(table)
 
     def recover(self, table: str) -> list[HeadwaterError]:
