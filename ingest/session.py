@@ -44,6 +44,11 @@ _ALWAYS = {
     # Spark asks after each row how large a piece for Python has become, which takes as long as
     # the piece has rows, where a column is null in most.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    # The default one asks the shell's readlink twice and more for each file: half of a small
+    # batch's time on a busy machine. A checkpoint has one process that writes it (ingest/run/lock).
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
+    ),
     # A batch takes about a hundred classes of generated code: as many as are kept by default.
     "spark.sql.codegen.cache.maxEntries": "5000",
     # Past this many fields, nested ones too, Spark stops compiling a query as a whole.
