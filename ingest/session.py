@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _LOCAL = {
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "2",
+    # Each job broadcasts some kilobytes, for which Spark takes a whole block of heap: 4 MB of zeros
+    # by default, which G1 holds to be huge, and for which it marks the heap every few seconds.
+    "spark.broadcast.blockSize": "256k",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
@@ -70,6 +73,10 @@ _ALWAYS = {
 
 # Seconds that a Java process may be gone before that is known.
 _TO_END = 0.5
+
+# A driver that runs for long compiles new code at each build; where the default of 240 MB is full,
+# Java throws away what it needs again.
+_CODE_CACHE = "-XX:ReservedCodeCacheSize=512m"
 
 # What a broken message of Avro says of its own size is not believed: the JVM would die of it.
 _AVRO_LIMITS = (
@@ -143,7 +150,7 @@ def _started(
         .config(
             "spark.driver.extraJavaOptions",
             "-Dfile.encoding=UTF-8 -Dstdout.encoding=UTF-8 -Duser.timezone=UTC "
-            f"{_AVRO_LIMITS} {java_options} {settings.java_options()}",
+            f"{_CODE_CACHE} {_AVRO_LIMITS} {java_options} {settings.java_options()}",
         )
     )
     with _jvm_speaks_to(Path(lake, "_logs", "spark.log")):
