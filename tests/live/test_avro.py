@@ -273,6 +273,28 @@ def test_a_batch_that_is_repeated_when_its_schema_has_come_judges_as_before(
     assert topics.rows("judged__quarantine", "_offset") == []
 
 
+def test_what_left_quarantine_in_a_batch_that_was_killed_is_there_once_after_a_recovery(
+    topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics.make("repaired")
+    topics.subscribe("repaired", format="avro")
+    known, later = record("Repaired", ("id", "int")), record("RepairedLater", ("id", "int"))
+    number = registered(topics, "repaired-value", known)
+    unknown = registered(topics, "repaired-other", record("RepairedOther", ("x", "int"))) + 1
+    values = [framed(number, known, {"id": 1}), framed(unknown, later, {"id": 2})]
+    topics.send("repaired", [*values, framed(unknown, later, {"id": 3})[:-1]])
+    topics.land("repaired")
+    assert registered(topics, "repaired-value", later) == unknown
+    topics.send("repaired", [framed(number, known, {"id": 4})])
+    stop_at(topics, "repaired", "after_second_write", monkeypatch)
+    assert topics.values("repaired__quarantine", "_offset") == [1, 2, 2]
+    topics.recover("repaired")
+    topics.land("repaired")
+    assert topics.values("repaired", "id") == [1, 2, 4]
+    left = topics.rows("repaired__quarantine", "_offset", "_reason_code")
+    assert left == [(2, "MALFORMED_AVRO")]
+
+
 def test_a_stream_that_runs_lands_what_leaves_quarantine_though_no_message_comes(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
