@@ -62,6 +62,8 @@ class StreamSchema:
         # Of a stream of Avro: schemas of writers, by their ids, and the one all are read by.
         self.agreed = Agreed()
         self._recorded_agreed = Agreed()
+        # Whether an earlier try of the batch that was asked for has learnt in its second pass.
+        self.is_ahead = False
         # What an earlier try of a batch has recorded, by the batch's numbers.
         self._agreed_by: dict[int, Agreed] = {}
         self._path = schema_log.ensured(spark, lake)
@@ -69,11 +71,9 @@ class StreamSchema:
     def load(self, batch_id: int) -> None:
         """Know what was known when `batch_id` began. Raises DeclarationInvalid."""
         # A batch has two numbers.
-        there = [
-            entry
-            for entry in schema_log.entries(self._path, self._stream.name, batch_id + 1)
-            if entry["event_type"] is None
-        ]
+        told = schema_log.entries(self._path, self._stream.name, batch_id + 1)
+        self.is_ahead = any(entry["_batch_id"] > batch_id for entry in told)
+        there = [entry for entry in told if entry["event_type"] is None]
         known = [entry for entry in there if entry["_batch_id"] <= batch_id]
         versions = {one["version"]: one["schema"] for one in known if one["schema"]}
         self._recorded = T.StructType()

@@ -12,13 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from ingest.bronze import landing
+from ingest.decode.avro_messages import AvroMessages
 from ingest.errors import RegistryUnreachable
 from ingest.run.progress import ProgressLog, read_totals
 from ingest.run.runner import land_until_stopped
 from ingest.stack.stack import Stack
 from tests.live.avro import client, encoded, framed, record, registered
 from tests.live.topics import Topics
-from tests.spark.test_checkpoints import stop_at
+from tests.spark.test_checkpoints import Killed, stop_at
 
 JSON_SUITE = Path(__file__).parent.parent / "data" / "json-test-suite"
 OLD = record("Order", ("id", "long"), ("amount", "int"), ("customer", "string"))
@@ -271,6 +273,32 @@ def test_a_batch_that_is_repeated_when_its_schema_has_come_judges_as_before(
     topics.land("judged")
     assert topics.values("judged", "id") == ["1", "2"]
     assert topics.rows("judged__quarantine", "_offset") == []
+
+
+def test_a_batch_that_begins_anew_lands_once_though_its_schema_came_meanwhile(
+    topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics.make("anew")
+    topics.subscribe("anew", format="avro")
+    later = record("Anew", ("id", "int"))
+    unknown = registered(topics, "anew-other", record("AnewOther", ("x", "int"))) + 1
+    topics.send("anew", [framed(unknown, later, {"id": one}) for one in (1, 2)])
+
+    def register(step: str) -> None:
+        if step == "after_first_write":
+            assert registered(topics, "anew-later", later) == unknown
+
+    def kill(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        # The first pass has landed nothing, the second has learnt, and nothing tells of either.
+        patched.setattr(landing, "failpoint", register)
+        patched.setattr(AvroMessages, "rest", kill)
+        assert topics.run("anew") is not None
+    stop_at(topics, "anew", "after_first_write", monkeypatch)
+    topics.land("anew")
+    assert topics.values("anew", "id") == [1, 2]
 
 
 def test_what_left_quarantine_in_a_batch_that_was_killed_is_there_once_after_a_recovery(
