@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ingest.decode.batches import Batches
 from ingest.decode.messages import HELD, PROVENANCE
 from ingest.decode.repository import StreamSchema
+from ingest.decode.schema_ids import id_number, id_text
 from ingest.decode.writers import Writers
 from ingest.shapes.conversion import text_literal
 from ingest.tables import delta, table_log
@@ -129,7 +130,7 @@ class Parked:
         first = rows.group_by("_schema_id").aggregate([("_batch_id", "min")])
         told = zip(first["_schema_id"].to_pylist(), first["_batch_id_min"].to_pylist(), strict=True)
         # Older versions did not write down the ids of all streams.
-        return {int(number): batch for number, batch in told if number}
+        return {id_number(number): batch for number, batch in told if number}
 
 
 def take_out(
@@ -154,6 +155,6 @@ def take_out(
 
 
 def _waiting(numbers: Collection[int], before: int | None) -> str:
-    ids = ", ".join(text_literal(str(one)) for one in sorted(numbers)) or "''"
+    ids = ", ".join(text_literal(id_text(one)) for one in sorted(numbers)) or "''"
     told = f"_reason_code = '{UNKNOWN}' and _schema_id in ({ids}) and _raw is not null"
     return told if before is None else f"{told} and _batch_id < {before}"

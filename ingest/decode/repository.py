@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import types as T
 
 from ingest.declarations.stream import Evolution, SchemaEvolution, Stream
+from ingest.decode.schema_ids import guid_of, id_number
 from ingest.errors import DeclarationInvalid, NewColumnsRefused
 from ingest.lake import Lake
 from ingest.shapes.conversion import union
@@ -126,7 +127,13 @@ class StreamSchema:
         """Take in schemas of Avro, and grow the columns by those they bring, as declared."""
         result = self._evolved(lambda how: widened(self.columns, incoming, how, columns.NAMES))
         told = [
-            Entry(version=0, variation=number, prototype=text, change=WRITER)
+            Entry(
+                version=0,
+                variation=None if guid_of(number) else number,
+                guid=guid_of(number),
+                prototype=text,
+                change=WRITER,
+            )
             for number, text in sorted(found.writers.items())
             if number not in self.agreed.writers
         ]
@@ -213,9 +220,13 @@ class StreamSchema:
 def _agreed(known: Sequence[Mapping[str, Any]]) -> Agreed:
     readers = [one["prototype"] for one in known if one["change"] == READER]
     return Agreed(
-        {one["variation"]: one["prototype"] for one in known if one["change"] == WRITER},
+        {_id(one): one["prototype"] for one in known if one["change"] == WRITER},
         readers[-1] if readers else None,
     )
+
+
+def _id(writer: Mapping[str, Any]) -> int:
+    return id_number(writer["guid"]) if writer["guid"] else int(writer["variation"])
 
 
 def _variation(shape: str) -> int:

@@ -9,12 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from uuid import UUID, uuid4
 
 import pytest
 
 from ingest.bronze import landing
 from ingest.decode.avro_messages import AvroMessages
 from ingest.errors import RegistryUnreachable
+from ingest.registry.client import SchemaRegistry
 from ingest.run.progress import ProgressLog, read_totals
 from ingest.run.runner import land_until_stopped
 from ingest.stack.stack import Stack
@@ -138,6 +140,29 @@ def test_an_id_may_stand_in_a_header(topics: Topics) -> None:
     topics.land("headed")
     assert topics.values("headed", "_schema_id") == [str(number)] * 3
     assert topics.values("headed", "customer") == ["ann", "ann", "ann"]
+
+
+def test_an_id_may_be_a_guid(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
+    topics.make("guided")
+    topics.subscribe("guided", format="avro")
+    guid = str(uuid4())
+    header = {"__value_schema_id": b"\1" + UUID(guid).bytes}
+    bodies = [encoded(OLD, {"id": one, "amount": 5, "customer": "ann"}) for one in (1, 2)]
+    topics.send("guided", bodies[:1], headers=header)
+    # This registry knows numbers only.
+    topics.land("guided")
+    waiting = topics.rows("guided__quarantine", "_schema_id", "_reason_code")
+    assert waiting == [(guid, "SCHEMA_UNKNOWN")]
+    known = {guid: OLD}
+    monkeypatch.setattr(SchemaRegistry, "schema_of_guid", lambda _, told: known.get(told))
+    topics.land("guided")
+    topics.send("guided", bodies[1:], headers=header)
+    topics.land("guided")
+    assert topics.rows("guided", "id", "customer", "_schema_id") == [
+        (1, "ann", guid),
+        (2, "ann", guid),
+    ]
+    assert topics.rows("guided__quarantine", "_schema_id") == []
 
 
 def test_poison_goes_to_quarantine_and_its_neighbours_land(topics: Topics) -> None:
