@@ -144,8 +144,9 @@ class Landing:
             self.types.load(first, self.schema.columns)
         is_landed = repeated and self._has_first_pass(first)
         decoder = decoding()
-        if not is_landed:
-            # What is learnt now would change what the first pass, which is over, held back.
+        if not (is_landed or (repeated and self.schema.is_ahead)):
+            # What is learnt now would change what the first pass, which is over, held back. Nor
+            # would it be recorded, where its second pass has learnt already.
             decoder.learn(first, now)
         failpoint("before_first_write")
         counts = self._land_first(decoder, first, now, is_landed)

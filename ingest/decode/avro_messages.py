@@ -22,18 +22,22 @@ from ingest.decode.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Rest, null_key_
 from ingest.decode.messages import MessageInput
 from ingest.decode.parked import Parked
 from ingest.decode.repository import StreamSchema
-from ingest.decode.typed_records import typed_row
-from ingest.decode.writers import (
+from ingest.decode.schema_ids import (
     ATTRIBUTE,
     DIGITS,
     FRAME,
+    GUID_FRAME,
+    GUID_HEADER,
+    GUID_MAGIC,
     ID_HEADERS,
-    Read,
-    Writers,
+    MAGIC,
     forms,
+    id_text,
     number_of,
     numbers_of,
 )
+from ingest.decode.typed_records import typed_row
+from ingest.decode.writers import Read, Writers
 from ingest.files.avro import without_logical_types
 from ingest.shapes.conversion import at, quoted, sql_type, text_literal, type_at
 
@@ -50,6 +54,15 @@ _IS_NUMBER = (
 )
 # SQL: bytes as the text of the number that they are.
 _AS_NUMBER = "cast(conv(hex({0}), 16, 10) as string)"
+# SQL: whether bytes are so many, the first of which is this one.
+_BEGINS = "(length({{0}}) = {length} and substring({{0}}, 1, 1) = X'{first:02X}')"
+_IS_FRAME = _BEGINS.format(length=FRAME, first=MAGIC)
+_IS_GUID = _BEGINS.format(length=GUID_FRAME, first=GUID_MAGIC)
+# SQL: the text of a GUID, of its bytes behind the first.
+_AS_GUID = (
+    "regexp_replace(lower(hex(substring({0}, 2))), "
+    "'^(.{{8}})(.{{4}})(.{{4}})(.{{4}})(.{{12}})$', '$1-$2-$3-$4-$5')"
+)
 # The id's bytes, and the message behind them.
 _FORM, _BODY = "_form", "_body"
 
@@ -219,8 +232,13 @@ class AvroMessages:
 def _parts() -> tuple[Column, Column]:
     """The bytes of a message's id, and the message behind them."""
     names = ", ".join(map(text_literal, ID_HEADERS))
-    told = f"(length(h.value) = 8 or {_IS_NUMBER.format('h.value')})"
-    header = f"get(filter(_headers, h -> lower(h.key) in ({names}) and {told}), 0)"
+    is_told = (
+        f"(lower(h.key) in ({names}) and "
+        f"(length(h.value) = 8 or {_IS_NUMBER.format('h.value')})) or "
+        f"(lower(h.key) = {text_literal(GUID_HEADER)} and "
+        f"({_IS_GUID.format('h.value')} or {_IS_FRAME.format('h.value')}))"
+    )
+    header = f"get(filter(_headers, h -> {is_told}), 0)"
     begins = f"(length(value) >= {FRAME} and substring(value, 1, 1) = X'00')"
     front = f"if({begins}, substring(value, 1, {FRAME}), null)"
     form = F.coalesce(F.expr(f"{header}.value"), F.expr(front))
@@ -242,7 +260,8 @@ def _text_of_id() -> str:
     return (
         f"case when {_IS_NUMBER.format(_FORM)} then cast({_FORM} as string) "
         f"when length({_FORM}) = 8 then {number} "
-        f"when length({_FORM}) = {FRAME} and substring({_FORM}, 1, 1) = X'00' then {number} end"
+        f"when {_IS_FRAME.format(_FORM)} then {number} "
+        f"when {_IS_GUID.format(_FORM)} then {_AS_GUID.format(_FORM)} end"
     )
 
 
@@ -276,16 +295,17 @@ def _verdict(
         return "NOT_FRAMED", "it begins with no id of a schema (a byte 0 and four bytes)", False
     read = reads.get(number)
     if read is None:
-        return "SCHEMA_UNKNOWN", f"no Avro schema {number} is known that it could be of", False
+        why = f"no Avro schema {id_text(number)} is known that it could be of"
+        return "SCHEMA_UNKNOWN", why, False
     if read.why:
-        return "SCHEMA_UNSUPPORTED", f"schema {number}: {read.why}", False
+        return "SCHEMA_UNSUPPORTED", f"schema {id_text(number)}: {read.why}", False
     try:
         writer, reader = (_schema(one, schemas) for one in (read.writer, read.reader))
         found = fastavro.schemaless_reader(io.BytesIO(body), writer, reader)
     except Exception as error:
         # Broken bytes lead anywhere.
         told = " ".join(str(error).split()) or type(error).__name__
-        return "MALFORMED_AVRO", f"not what schema {number} says: {told}", False
+        return "MALFORMED_AVRO", f"not what schema {id_text(number)} says: {told}", False
     values = found.values() if isinstance(found, dict) else [found]
     return None, None, all(one is None for one in values)
 

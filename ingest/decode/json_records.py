@@ -36,9 +36,10 @@ from ingest.decode.masking import Masking
 from ingest.decode.parked import Parked
 from ingest.decode.reading import Headers, Reading
 from ingest.decode.repository import StreamSchema
+from ingest.decode.schema_ids import numbers_of
 from ingest.decode.structures import Places, Watch, hexadecimal
 from ingest.decode.translations import AvroTranslation, CloudEventTranslation
-from ingest.decode.writers import Writers, numbers_of
+from ingest.decode.writers import Writers
 from ingest.events.event_types import EventTypes, Found, rule_of
 from ingest.events.variations import Known
 from ingest.shapes import conversion

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ingest.decode.batches import Batches
 from ingest.decode.messages import HELD, PROVENANCE
 from ingest.decode.repository import StreamSchema
+from ingest.decode.schema_ids import id_number, id_text
 from ingest.decode.writers import Writers
 from ingest.shapes.conversion import text_literal
 from ingest.tables import delta, table_log
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 UNKNOWN = "SCHEMA_UNKNOWN"
 # Seconds between two looks into quarantine, and two questions to the registry.
 _LOOK_EVERY = 30.0
-# What tells a message from all others.
-_PLACE = ("_source", "_partition", "_offset")
+# What tells a message from all others: a topic that was made again counts from 0.
+_MESSAGE = ("_source", "_partition", "_offset", "_timestamp")
 
 
 @dataclass(slots=True)
@@ -103,18 +104,9 @@ class Parked:
 
     def left_before(self, where: str, bronze: str, batch_id: int) -> int:
         """The same of a batch that an earlier process wrote: which rows is told by the batch."""
-        tables = [self.spark.read.format("delta").load(one) for one in (bronze, self.path)]
-        of_it = [one.where(one._batch_id == batch_id).select(*_PLACE) for one in tables]
-        # Streams share a session.
-        view = f"{Path(self.path).name}__written_before"
-        of_it[0].union(of_it[1]).distinct().createOrReplaceTempView(view)
-        same = " and ".join(f"old.{name} = new.{name}" for name in _PLACE)
-        told = self.spark.sql(
-            f"merge into delta.`{self.path}` as old using `{view}` as new "
-            f"on {same} and ({where}) when matched then delete"
-        )
+        count = take_out(self.spark, self.path, bronze, f"_batch_id = {batch_id}", where)
         self._are_done()
-        return int(delta.only_row(told).num_deleted_rows)
+        return count
 
     def _are_done(self) -> None:
         self.look_again()
@@ -138,10 +130,31 @@ class Parked:
         first = rows.group_by("_schema_id").aggregate([("_batch_id", "min")])
         told = zip(first["_schema_id"].to_pylist(), first["_batch_id_min"].to_pylist(), strict=True)
         # Older versions did not write down the ids of all streams.
-        return {int(number): batch for number, batch in told if number}
+        return {id_number(number): batch for number, batch in told if number}
+
+
+def take_out(
+    spark: SparkSession, quarantine: str, bronze: str, batches: str, where: str = "true"
+) -> int:
+    """Take rows out of quarantine that came with one of some later batches again; how many.
+
+    `batches` and `where` are SQL. What such a batch has written is in one of the two tables.
+    """
+    tables = [spark.read.format("delta").load(one) for one in (bronze, quarantine)]
+    written = [one.where(batches).select("_batch_id", *_MESSAGE) for one in tables]
+    # Streams share a session.
+    view = f"{Path(quarantine).name}__written_before"
+    newest = written[0].union(written[1]).groupBy(*_MESSAGE).agg({"_batch_id": "max"})
+    newest.withColumnRenamed("max(_batch_id)", "written_by").createOrReplaceTempView(view)
+    same = " and ".join(f"old.{name} = new.{name}" for name in _MESSAGE)
+    told = spark.sql(
+        f"merge into delta.`{quarantine}` as old using `{view}` as new "
+        f"on {same} and old._batch_id < written_by and ({where}) when matched then delete"
+    )
+    return int(delta.only_row(told).num_deleted_rows)
 
 
 def _waiting(numbers: Collection[int], before: int | None) -> str:
-    ids = ", ".join(text_literal(str(one)) for one in sorted(numbers)) or "''"
+    ids = ", ".join(text_literal(id_text(one)) for one in sorted(numbers)) or "''"
     told = f"_reason_code = '{UNKNOWN}' and _schema_id in ({ids}) and _raw is not null"
     return told if before is None else f"{told} and _batch_id < {before}"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import types as T
 
 from ingest.declarations.stream import Evolution, SchemaEvolution, Stream
+from ingest.decode.schema_ids import guid_of, id_number
 from ingest.errors import DeclarationInvalid, NewColumnsRefused
 from ingest.lake import Lake
 from ingest.shapes.conversion import union
@@ -62,6 +63,8 @@ class StreamSchema:
         # Of a stream of Avro: schemas of writers, by their ids, and the one all are read by.
         self.agreed = Agreed()
         self._recorded_agreed = Agreed()
+        # Whether an earlier try of the batch that was asked for has learnt in its second pass.
+        self.is_ahead = False
         # What an earlier try of a batch has recorded, by the batch's numbers.
         self._agreed_by: dict[int, Agreed] = {}
         self._path = schema_log.ensured(spark, lake)
@@ -69,11 +72,9 @@ class StreamSchema:
     def load(self, batch_id: int) -> None:
         """Know what was known when `batch_id` began. Raises DeclarationInvalid."""
         # A batch has two numbers.
-        there = [
-            entry
-            for entry in schema_log.entries(self._path, self._stream.name, batch_id + 1)
-            if entry["event_type"] is None
-        ]
+        told = schema_log.entries(self._path, self._stream.name, batch_id + 1)
+        self.is_ahead = any(entry["_batch_id"] > batch_id for entry in told)
+        there = [entry for entry in told if entry["event_type"] is None]
         known = [entry for entry in there if entry["_batch_id"] <= batch_id]
         versions = {one["version"]: one["schema"] for one in known if one["schema"]}
         self._recorded = T.StructType()
@@ -126,7 +127,13 @@ class StreamSchema:
         """Take in schemas of Avro, and grow the columns by those they bring, as declared."""
         result = self._evolved(lambda how: widened(self.columns, incoming, how, columns.NAMES))
         told = [
-            Entry(version=0, variation=number, prototype=text, change=WRITER)
+            Entry(
+                version=0,
+                variation=None if guid_of(number) else number,
+                guid=guid_of(number),
+                prototype=text,
+                change=WRITER,
+            )
             for number, text in sorted(found.writers.items())
             if number not in self.agreed.writers
         ]
@@ -213,9 +220,13 @@ class StreamSchema:
 def _agreed(known: Sequence[Mapping[str, Any]]) -> Agreed:
     readers = [one["prototype"] for one in known if one["change"] == READER]
     return Agreed(
-        {one["variation"]: one["prototype"] for one in known if one["change"] == WRITER},
+        {_id(one): one["prototype"] for one in known if one["change"] == WRITER},
         readers[-1] if readers else None,
     )
+
+
+def _id(writer: Mapping[str, Any]) -> int:
+    return id_number(writer["guid"]) if writer["guid"] else int(writer["variation"])
 
 
 def _variation(shape: str) -> int:

@@ -19,7 +19,8 @@ from ingest.decode.avro_texts import AvroText
 from ingest.decode.connect_messages import ConnectMessages
 from ingest.decode.exact_json import Refused, decoded, loaded, written
 from ingest.decode.reading import NOTHING, Headers
-from ingest.decode.writers import number_of, unsupported
+from ingest.decode.schema_ids import id_text, number_of
+from ingest.decode.writers import unsupported
 from ingest.files.avro import without_logical_types
 
 _ATTRIBUTE, _CONTENT_TYPE = "ce_", "content-type"
@@ -53,26 +54,28 @@ class AvroTranslation:
         except Exception as error:
             # Broken bytes lead anywhere: errors of memory, of the interpreter.
             said = " ".join(str(error).split()) or type(error).__name__
-            raise Refused("MALFORMED_AVRO", f"not what schema {number} says: {said}") from error
+            why = f"not what schema {id_text(number)} says: {said}"
+            raise Refused("MALFORMED_AVRO", why) from error
 
     def schema_id(self, value: bytes | None, headers: Headers) -> str | None:
         """See Translation."""
         number, _ = number_of(value, headers)
-        return None if number is None else str(number)
+        return None if number is None else id_text(number)
 
     def _read(self, number: int) -> tuple[Any, AvroText]:
+        name = id_text(number)
         if number not in self.writers:
-            raise Refused("SCHEMA_UNKNOWN", f"no Avro schema {number} is known that it could be of")
+            raise Refused("SCHEMA_UNKNOWN", f"no Avro schema {name} is known that it could be of")
         try:
             schema = json.loads(self.writers[number])
             if why := unsupported(schema):
-                raise Refused("SCHEMA_UNSUPPORTED", f"schema {number}: {why}")
+                raise Refused("SCHEMA_UNSUPPORTED", f"schema {name}: {why}")
             parsed = fastavro.parse_schema(schema)
             return fastavro.parse_schema(without_logical_types(parsed)), AvroText(parsed)
         except Refused:
             raise
         except Exception as error:  # a schema may be anything
-            raise Refused("SCHEMA_UNSUPPORTED", f"schema {number}: {error!r}") from error
+            raise Refused("SCHEMA_UNSUPPORTED", f"schema {name}: {error!r}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,25 @@
 """Whose schemas the messages of a batch were written by, and what they are read as.
 
-A message of Avro names its writer's schema by an id: in front of it, as Confluent's serializers
-do (a byte 0 and four bytes), or in a header. All are read as one schema, the declared one or the
-newest of the topic's subject, by Avro's rules of resolution; those whose schema cannot be
-resolved to it are read as they were written.
+All are read as one schema, the declared one or the newest of the topic's subject, by Avro's rules
+of resolution; those whose schema cannot be resolved to it are read as they were written.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.avro.functions import from_avro
 
-from ingest.decode.batches import Batches
 from ingest.decode.repository import Agreed, StreamSchema
+from ingest.decode.schema_ids import guid_of
 from ingest.decode.typed_records import nullable
 from ingest.errors import RegistryUnreachable
 from ingest.registry.client import SchemaRegistry
@@ -34,14 +30,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Headers that hold an id: CloudEvents' extension as text, Apicurio's as eight bytes.
-ATTRIBUTE = "ce_schemaid"
-ID_HEADERS = (ATTRIBUTE, "apicurio.value.contentid", "apicurio.value.globalid")
-# An id as text, of at most so many digits as an int of Java; the same in Python and in Spark.
-DIGITS = "[1-9][0-9]{0,9}"
-_NUMBER = re.compile(DIGITS.encode())
-# The byte that Confluent's serializers begin with, and how long it is with the id.
-MAGIC, FRAME = 0, 5
 # Seconds for which the newest schema of a subject counts as that, and for which a registry that
 # did not answer is not asked for it: each batch would wait for the answer.
 _FRESH, _QUIET = 10.0, 60.0
@@ -116,7 +104,7 @@ class Writers:
     def _found(self, numbers: Iterable[int], most: int) -> Mapping[int, str]:
         """The schemas of ids, as far as there are; of too many, those not asked for lately."""
         asked = sorted(numbers, key=lambda one: (self._asked.get(one, 0), one))[:most]
-        found = {number: self._registry.schema(number) for number in sorted(asked)}
+        found = {number: self._schema(number) for number in sorted(asked)}
         known = {number: text for number, text in found.items() if text is not None}
         self._questions += 1
         for number in asked:
@@ -126,6 +114,10 @@ class Writers:
         for number in list(self._asked)[:-_MOST_REMEMBERED]:
             self._asked.pop(number, None)
         return known
+
+    def _schema(self, number: int) -> str | None:
+        guid = guid_of(number)
+        return self._registry.schema_of_guid(guid) if guid else self._registry.schema(number)
 
     def learn(
         self,
@@ -266,54 +258,6 @@ def _is_empty(items: Any, empty: set[str]) -> bool:
     # By its last part: a name that is taken for another one costs a schema, not the process.
     names = {one.rpartition(".")[2] for one in empty}
     return items == "null" or (isinstance(items, str) and items.rpartition(".")[2] in names)
-
-
-def forms(number: int) -> Sequence[bytes]:
-    """How an id stands in a header, and in front of a message."""
-    there = [str(number).encode(), number.to_bytes(8, "big")]
-    return [*there, bytes([MAGIC]) + number.to_bytes(4, "big")] if number < 1 << 32 else there
-
-
-def number_of(value: bytes | None, headers: Iterable[Any] | None) -> tuple[int | None, bytes]:
-    """The id of a message's schema, if it has one, and the message behind it.
-
-    An id in a header stands there instead of in front, except that the attribute of CloudEvents
-    may say again what stands in front.
-    """
-    value = value or b""
-    is_framed = len(value) >= FRAME and value[0] == MAGIC
-    framed = int.from_bytes(value[1:FRAME], "big") if is_framed else None
-    for header in headers or ():
-        name = header["key"].lower()
-        if name in ID_HEADERS and (told := _told(header["value"])) is not None:
-            is_again = name == ATTRIBUTE and told == framed
-            return told, value[FRAME:] if is_again else value
-    return framed, value[FRAME:] if is_framed else value
-
-
-def _told(header: bytes | None) -> int | None:
-    """The id in a header, of text or of eight bytes."""
-    told = bytes(header or b"")
-    if _NUMBER.fullmatch(told):
-        return int(told)
-    return int.from_bytes(told, "big") if len(told) == len(bytes(8)) else None
-
-
-def numbers_of(messages: Batches) -> set[int]:
-    """The ids of schemas that messages have."""
-
-    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            found = {
-                number_of(value, headers)[0]
-                for value, headers in zip(
-                    batch["value"].to_pylist(), batch["_headers"].to_pylist(), strict=True
-                )
-            }
-            texts = [str(one) for one in found if one is not None]
-            yield pa.RecordBatch.from_arrays([pa.array(texts, pa.string())], ["number"])
-
-    return {int(text) for text in messages.mapped(read, "number string").distinct("number")}
 
 
 def _first_line(error: BaseException) -> str:

@@ -17,8 +17,10 @@ _Answer = TypeVar("_Answer")
 # A registry that does not answer is told of soon: streams wait, and ask again.
 _DEFAULTS = {"timeout": 10, "max.retries": 1, "cache.capacity": 10_000}
 _NOT_FOUND, _CONFLICT, _UNPROCESSABLE = 404, 409, 422
-# Answers about one id, and not about the registry: there is none of that number, or none for us.
+# Answers about one id, and not about the registry: there is none of that number, or none for us;
+# or, of a GUID, the registry has none at all.
 _NO_SUCH_ID = (400, 403, _NOT_FOUND, _UNPROCESSABLE)
+_NO_SUCH_GUID = (*_NO_SUCH_ID, 405, 501)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,12 @@ class SchemaRegistry:
     def schema(self, number: int) -> str | None:
         """The schema of an id; None where the registry has none, or it is not Avro."""
         return self._asked(lambda client: self._text(client.get_schema(number)), _NO_SUCH_ID)
+
+    def schema_of_guid(self, guid: str) -> str | None:
+        """The same of a GUID; also None where the registry knows ids of numbers only."""
+        return self._asked(
+            lambda client: self._text(client.get_schema_by_guid(guid)), _NO_SUCH_GUID
+        )
 
     def newest(self, subject: str) -> str | None:
         """The newest schema of a subject; None where there is no such subject, or not of Avro."""

@@ -22,7 +22,7 @@ from ingest.errors import DataLost
 from ingest.files.listing import listed, released_files
 from ingest.files.queue import NEW, FileQueue
 from ingest.lake import Lake
-from ingest.run.broker_admin import BrokerAdmin, Offsets
+from ingest.run.broker_admin import BrokerAdmin, BrokerOnRequest, Offsets
 from ingest.run.checkpoint import counted, is_unfinished, newest_committed
 from ingest.run.databases import watched
 from ingest.run.topic_order import pattern, planned, write_batch
@@ -174,6 +174,8 @@ class KafkaArrivals:
         self._asking = threading.Lock()
         self._acknowledged, self._quiet_until = -1, 0.0
         self._database = watched(lake, source)
+        # A look at the database may last longer than the stream.
+        self._aside = BrokerOnRequest(spark, self._properties)
 
     def discover(self) -> int:
         """See Arrivals: Spark asks the broker itself, and what has landed there cannot change.
@@ -181,7 +183,7 @@ class KafkaArrivals:
         Raises GapFound and SourceUnreadable where changes of a table will not come.
         """
         if self._database:
-            self._database.look(self._asked())
+            self._database.look(self._aside)
         return 0
 
     def plan(self, *, at_once: bool) -> bool:
@@ -217,7 +219,7 @@ class KafkaArrivals:
         """See Arrivals. A connector is made where one is to write the topics."""
         source = self._source
         if self._database:
-            self._database.begin(self._asked())
+            self._database.begin(self._aside)
         reader = (
             self._spark.readStream.format("kafka")
             .options(**{f"kafka.{name}": value for name, value in self._properties.items()})

@@ -5,6 +5,8 @@ that Spark's reader takes are right for it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
@@ -126,6 +128,27 @@ class BrokerAdmin:
 
     def _partition(self, topic: str, number: str | int) -> Any:
         return self._partition_of(topic, int(number))
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerOnRequest:
+    """Connects for each request, so that whoever ends meanwhile takes no connection away.
+
+    For those who ask seldom, in a thread of their own.
+    """
+
+    spark: SparkSession
+    properties: Mapping[str, str]
+
+    def make_topics(self, topics: Iterable[str]) -> None:
+        """See BrokerAdmin."""
+        with closing(BrokerAdmin(self.spark, self.properties)) as admin:
+            admin.make_topics(topics)
+
+    def send(self, messages: Iterable[tuple[str, str | None, bytes]]) -> None:
+        """See BrokerAdmin."""
+        with closing(BrokerAdmin(self.spark, self.properties)) as admin:
+            admin.send(messages)
 
 
 def _each(offsets: Offsets) -> list[tuple[tuple[str, str], int]]:

@@ -1,7 +1,8 @@
 """A new checkpoint for a stream of Kafka, from what has landed.
 
 Bronze and quarantine have topic, partition and offset of every message. The newest batch may have
-landed in part: its messages are read again, and those that are there are left out.
+landed in part: its messages are read again, and those that are there are left out. What it took
+from quarantine, and had no time to remove there, is removed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from ingest.declarations.stream import KafkaSource, Stream
+from ingest.decode.parked import take_out
 from ingest.lake import Lake
 from ingest.run.broker_admin import BrokerAdmin, Offsets
 from ingest.run.checkpoint import counted, fresh_identity, newest_committed
@@ -72,6 +74,9 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
         log.warning("%s: %s", stream.name, gap)
     # Before anything that makes the stream start again.
     record(spark, lake, stream, gaps, newest + 2, datetime.now(UTC))
+    quarantine = lake.bronze(stream.quarantine_table)
+    if lake.is_table(quarantine):
+        take_out(spark, quarantine, lake.bronze(stream.table), _in_batches(unfinished))
     # First of all: without it a stream with rows is refused, should this end half-way.
     lake.identity(stream.table).unlink(missing_ok=True)
     shutil.rmtree(lake.checkpoint(stream.table), ignore_errors=True)

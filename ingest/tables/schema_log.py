@@ -35,6 +35,7 @@ _COLUMNS_OF_TYPES = (
     "whose schema of Avro it is: writer, reader.', "
     "conflict string comment 'What did not go with the columns that were there.'"
 )
+_COLUMNS_OF_IDS = "guid string comment 'Id of a schema, where it is no number.'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,15 +51,20 @@ class Entry:
     prototype: str | None = None
     change: str | None = None
     conflict: str | None = None
+    guid: str | None = None
 
 
 def ensured(spark: SparkSession, lake: Lake) -> str:
     """The table's folder; the table is made, or given the columns that an older one lacks."""
     path = lake.ops("event_schemas")
     if not lake.is_table(path):
-        delta.ensure_table(spark, path, f"{_COLUMNS}, {_COLUMNS_OF_TYPES}")
-    elif "event_type" not in table_log.column_names(path):
-        spark.sql(f"alter table delta.`{path}` add columns ({_COLUMNS_OF_TYPES})")
+        parts = (_COLUMNS, _COLUMNS_OF_TYPES, _COLUMNS_OF_IDS)
+        delta.ensure_table(spark, path, ", ".join(parts))
+        return path
+    there = table_log.column_names(path)
+    for name, new in (("event_type", _COLUMNS_OF_TYPES), ("guid", _COLUMNS_OF_IDS)):
+        if name not in there:
+            spark.sql(f"alter table delta.`{path}` add columns ({new})")
     return path
 
 

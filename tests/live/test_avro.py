@@ -9,16 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from uuid import UUID, uuid4
 
 import pytest
 
+from ingest.bronze import landing
+from ingest.decode.avro_messages import AvroMessages
 from ingest.errors import RegistryUnreachable
+from ingest.registry.client import SchemaRegistry
 from ingest.run.progress import ProgressLog, read_totals
 from ingest.run.runner import land_until_stopped
 from ingest.stack.stack import Stack
 from tests.live.avro import client, encoded, framed, record, registered
 from tests.live.topics import Topics
-from tests.spark.test_checkpoints import stop_at
+from tests.spark.test_checkpoints import Killed, stop_at
 
 JSON_SUITE = Path(__file__).parent.parent / "data" / "json-test-suite"
 OLD = record("Order", ("id", "long"), ("amount", "int"), ("customer", "string"))
@@ -136,6 +140,29 @@ def test_an_id_may_stand_in_a_header(topics: Topics) -> None:
     topics.land("headed")
     assert topics.values("headed", "_schema_id") == [str(number)] * 3
     assert topics.values("headed", "customer") == ["ann", "ann", "ann"]
+
+
+def test_an_id_may_be_a_guid(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
+    topics.make("guided")
+    topics.subscribe("guided", format="avro")
+    guid = str(uuid4())
+    header = {"__value_schema_id": b"\1" + UUID(guid).bytes}
+    bodies = [encoded(OLD, {"id": one, "amount": 5, "customer": "ann"}) for one in (1, 2)]
+    topics.send("guided", bodies[:1], headers=header)
+    # This registry knows numbers only.
+    topics.land("guided")
+    waiting = topics.rows("guided__quarantine", "_schema_id", "_reason_code")
+    assert waiting == [(guid, "SCHEMA_UNKNOWN")]
+    known = {guid: OLD}
+    monkeypatch.setattr(SchemaRegistry, "schema_of_guid", lambda _, told: known.get(told))
+    topics.land("guided")
+    topics.send("guided", bodies[1:], headers=header)
+    topics.land("guided")
+    assert topics.rows("guided", "id", "customer", "_schema_id") == [
+        (1, "ann", guid),
+        (2, "ann", guid),
+    ]
+    assert topics.rows("guided__quarantine", "_schema_id") == []
 
 
 def test_poison_goes_to_quarantine_and_its_neighbours_land(topics: Topics) -> None:
@@ -271,6 +298,54 @@ def test_a_batch_that_is_repeated_when_its_schema_has_come_judges_as_before(
     topics.land("judged")
     assert topics.values("judged", "id") == ["1", "2"]
     assert topics.rows("judged__quarantine", "_offset") == []
+
+
+def test_a_batch_that_begins_anew_lands_once_though_its_schema_came_meanwhile(
+    topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics.make("anew")
+    topics.subscribe("anew", format="avro")
+    later = record("Anew", ("id", "int"))
+    unknown = registered(topics, "anew-other", record("AnewOther", ("x", "int"))) + 1
+    topics.send("anew", [framed(unknown, later, {"id": one}) for one in (1, 2)])
+
+    def register(step: str) -> None:
+        if step == "after_first_write":
+            assert registered(topics, "anew-later", later) == unknown
+
+    def kill(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        # The first pass has landed nothing, the second has learnt, and nothing tells of either.
+        patched.setattr(landing, "failpoint", register)
+        patched.setattr(AvroMessages, "rest", kill)
+        assert topics.run("anew") is not None
+    stop_at(topics, "anew", "after_first_write", monkeypatch)
+    topics.land("anew")
+    assert topics.values("anew", "id") == [1, 2]
+
+
+def test_what_left_quarantine_in_a_batch_that_was_killed_is_there_once_after_a_recovery(
+    topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics.make("repaired")
+    topics.subscribe("repaired", format="avro")
+    known, later = record("Repaired", ("id", "int")), record("RepairedLater", ("id", "int"))
+    number = registered(topics, "repaired-value", known)
+    unknown = registered(topics, "repaired-other", record("RepairedOther", ("x", "int"))) + 1
+    values = [framed(number, known, {"id": 1}), framed(unknown, later, {"id": 2})]
+    topics.send("repaired", [*values, framed(unknown, later, {"id": 3})[:-1]])
+    topics.land("repaired")
+    assert registered(topics, "repaired-value", later) == unknown
+    topics.send("repaired", [framed(number, known, {"id": 4})])
+    stop_at(topics, "repaired", "after_second_write", monkeypatch)
+    assert topics.values("repaired__quarantine", "_offset") == [1, 2, 2]
+    topics.recover("repaired")
+    topics.land("repaired")
+    assert topics.values("repaired", "id") == [1, 2, 4]
+    left = topics.rows("repaired__quarantine", "_offset", "_reason_code")
+    assert left == [(2, "MALFORMED_AVRO")]
 
 
 def test_a_stream_that_runs_lands_what_leaves_quarantine_though_no_message_comes(

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
+from confluent_kafka.schema_registry import header_schema_id_serializer
+from confluent_kafka.schema_registry.serde import SchemaId
+from confluent_kafka.serialization import MessageField, SerializationContext
 
-from ingest.decode.writers import number_of, unsupported
+from ingest.decode.schema_ids import forms, id_number, id_text, number_of
+from ingest.decode.writers import unsupported
 from ingest.registry.compatibility import why_not_readable
 from ingest.registry.references import inlined
 
@@ -82,6 +87,14 @@ def test_a_schema_that_cannot_be_columns_is_refused(wrong: str, why: str) -> Non
         (b"body", [{"key": "ce_schemaid", "value": b"7" * 5000}], None),
         (b"body", [{"key": "ce_schemaid", "value": b"007"}], None),
         (b"body", [{"key": "apicurio.value.globalId", "value": bytes(7) + b"\5"}], 5),
+        (b"body", [{"key": "__value_schema_id", "value": b"\0\0\0\0\7"}], 7),
+        # Not what Confluent's serializers write there; and the key's.
+        (b"\0\0\0\0\7body", [{"key": "__value_schema_id", "value": b"9"}], 7),
+        (b"\0\0\0\0\7body", [{"key": "__value_schema_id", "value": b"\1" + bytes(15)}], 7),
+        (b"\0\0\0\0\7body", [{"key": "__key_schema_id", "value": b"\1" + bytes(16)}], 7),
+        (b"\0\0\0\0\7body", [{"key": "__value_schema_id", "value": None}], 7),
+        # A GUID stands in its own header only.
+        (b"\1" + bytes(16), [{"key": "ce_schemaid", "value": b"\1" + bytes(16)}], None),
         # A version, not an id: what stands in front counts.
         (b"\0\0\0\0\7body", [{"key": "ce_schemaid", "value": b"v2"}], 7),
     ],
@@ -105,3 +118,22 @@ def test_an_id_is_found_where_it_may_stand(
 def test_an_id_in_front_is_no_part_of_the_message(header: str, told: bytes, body: bytes) -> None:
     found = number_of(b"\0\0\0\0\7body", [{"key": header, "value": told}])
     assert found == (int(told), body)
+
+
+def test_an_id_may_be_a_guid_behind_which_all_bytes_are_the_message() -> None:
+    guid = "00000000-7653-4a2d-9e32-b1a2c3d4e5f6"
+    told = b"\1" + UUID(guid).bytes
+    number, body = number_of(b"\0\0\0\0\7body", [{"key": "__value_schema_id", "value": told}])
+    assert number is not None
+    assert (id_text(number), body) == (guid, b"\0\0\0\0\7body")
+    assert id_number(guid) == number
+    assert forms(number) == [told]
+
+
+def test_a_guid_is_told_as_confluents_own_client_writes_it() -> None:
+    guid, headers = str(uuid4()), dict[str, str | bytes | None]()
+    context = SerializationContext("orders", MessageField.VALUE, headers)
+    value = header_schema_id_serializer(b"body", context, SchemaId("AVRO", None, guid))
+    number, body = number_of(value, [{"key": key, "value": told} for key, told in headers.items()])
+    assert number is not None
+    assert (id_text(number), body) == (guid, b"body")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
+from uuid import uuid4
 
 import fastavro
 import pyarrow as pa
 import pytest
 from pyspark.sql import types as T
+from typing_extensions import override
 
 from ingest.declarations.stream import Mask
 from ingest.decode.connect_messages import ConnectMessages
@@ -17,9 +21,11 @@ from ingest.decode.json_records import _judging
 from ingest.decode.masking import Masking
 from ingest.decode.reading import Reading
 from ingest.decode.repository import Agreed
+from ingest.decode.schema_ids import id_number
 from ingest.decode.translations import AvroTranslation
 from ingest.decode.writers import Writers
 from ingest.errors import RegistryUnreachable
+from ingest.registry.client import SchemaRegistry
 
 SCHEMA = json.dumps(
     {"type": "record", "name": "R", "fields": [{"name": "email", "type": "string"}]}
@@ -38,6 +44,9 @@ class Registry:
             raise RegistryUnreachable("it does not answer")
         self.asked.append(number)
         return SCHEMA if number in self.known else None
+
+    def schema_of_guid(self, guid: str) -> str | None:
+        return self.schema(id_number(guid))
 
 
 def writers(registry: Any) -> Writers:
@@ -63,6 +72,35 @@ def test_a_registry_that_is_away_lets_nothing_out_of_quarantine() -> None:
     assert asking.known_by_now([7]) == set()
     registry.is_away = False
     assert asking.known_by_now([7]) == {7}
+
+
+def test_a_guid_is_asked_for_as_one() -> None:
+    number = id_number("89791762-2336-4186-9674-299b90a802e2")
+    assert writers(Registry(number)).known_by_now([number, number + 1]) == {number}
+
+
+def test_a_registry_that_knows_no_guids_has_no_such_schema() -> None:
+    guid, answers = str(uuid4()), dict[str, bytes]()
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            known = answers.get(self.path)
+            self.send_response(200 if known else 404)
+            self.end_headers()
+            self.wfile.write(known or b"<html>no such page</html>")
+
+        @override
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        registry = SchemaRegistry({"url": f"http://127.0.0.1:{server.server_port}"})
+        assert registry.schema_of_guid(guid) is None
+        answers[f"/schemas/guids/{guid}"] = json.dumps({"schema": SCHEMA}).encode()
+        told = registry.schema_of_guid(guid)
+        server.shutdown()
+    assert json.loads(told or "null") == json.loads(SCHEMA)
 
 
 def test_the_first_pass_reads_by_the_schemas_that_came_last() -> None:

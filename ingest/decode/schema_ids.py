@@ -1,0 +1,103 @@
+"""How a message of Avro names its writer's schema: by an id, in front of it or in a header.
+
+In front, Confluent's serializers write a byte 0 and four bytes. An id is a number, or a GUID, which
+is a number here, too: its 128 bits behind one that no other id has. As text, which people see, it
+is what the registry calls it.
+
+Source: "Wire format" of Confluent's "Formats, Serializers, and Deserializers for Schema Registry".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+import pyarrow as pa
+
+from ingest.decode.batches import Batches
+
+# Headers that hold an id: CloudEvents' extension as text, Apicurio's as eight bytes; and
+# Confluent's, a GUID behind a byte 1, or what could stand in front.
+ATTRIBUTE = "ce_schemaid"
+ID_HEADERS = (ATTRIBUTE, "apicurio.value.contentid", "apicurio.value.globalid")
+GUID_HEADER = "__value_schema_id"
+# An id as text, of at most so many digits as an int of Java; the same in Python and in Spark.
+DIGITS = "[1-9][0-9]{0,9}"
+_NUMBER = re.compile(DIGITS.encode())
+# The byte that Confluent's serializers begin with, and how long it is with the id.
+MAGIC, FRAME = 0, 5
+# The same of a GUID.
+GUID_MAGIC, GUID_FRAME = 1, 17
+_GUID = 1 << 128
+
+
+def guid_of(number: int) -> str | None:
+    """The GUID that an id is; None where it is a number."""
+    return str(UUID(int=number ^ _GUID)) if number >= _GUID else None
+
+
+def id_text(number: int) -> str:
+    """An id as text."""
+    return guid_of(number) or str(number)
+
+
+def id_number(text: str) -> int:
+    """The id that `id_text` has written. Raises ValueError."""
+    return int(text) if text.isdecimal() else UUID(text).int | _GUID
+
+
+def forms(number: int) -> Sequence[bytes]:
+    """How an id stands in a header, and in front of a message."""
+    if number >= _GUID:
+        return [bytes([GUID_MAGIC]) + (number ^ _GUID).to_bytes(GUID_FRAME - 1, "big")]
+    there = [str(number).encode(), number.to_bytes(8, "big")]
+    return [*there, bytes([MAGIC]) + number.to_bytes(4, "big")] if number < 1 << 32 else there
+
+
+def number_of(value: bytes | None, headers: Iterable[Any] | None) -> tuple[int | None, bytes]:
+    """The id of a message's schema, if it has one, and the message behind it.
+
+    An id in a header stands there instead of in front, except that the attribute of CloudEvents
+    may say again what stands in front.
+    """
+    value = value or b""
+    is_framed = len(value) >= FRAME and value[0] == MAGIC
+    framed = int.from_bytes(value[1:FRAME], "big") if is_framed else None
+    for header in headers or ():
+        if (told := _told(header["key"].lower(), bytes(header["value"] or b""))) is not None:
+            is_again = header["key"].lower() == ATTRIBUTE and told == framed
+            return told, value[FRAME:] if is_again else value
+    return framed, value[FRAME:] if is_framed else value
+
+
+def _told(name: str, value: bytes) -> int | None:
+    """The id in a header: of text or of eight bytes, in Confluent's behind a byte that tells."""
+    if name == GUID_HEADER:
+        if len(value) == GUID_FRAME and value[0] == GUID_MAGIC:
+            return int.from_bytes(value[1:], "big") | _GUID
+        is_framed = len(value) == FRAME and value[0] == MAGIC
+        return int.from_bytes(value[1:], "big") if is_framed else None
+    if name not in ID_HEADERS:
+        return None
+    if _NUMBER.fullmatch(value):
+        return int(value)
+    return int.from_bytes(value, "big") if len(value) == len(bytes(8)) else None
+
+
+def numbers_of(messages: Batches) -> set[int]:
+    """The ids of schemas that messages have."""
+
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            found = {
+                number_of(value, headers)[0]
+                for value, headers in zip(
+                    batch["value"].to_pylist(), batch["_headers"].to_pylist(), strict=True
+                )
+            }
+            texts = [id_text(one) for one in found if one is not None]
+            yield pa.RecordBatch.from_arrays([pa.array(texts, pa.string())], ["number"])
+
+    return {id_number(text) for text in messages.mapped(read, "number string").distinct("number")}

@@ -1,0 +1,81 @@
+"""What is asked of a broker beside a stream that ends meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+
+from ingest.databases.followed import Broker
+from ingest.declarations.databases import with_whole_databases
+from ingest.declarations.reading import read_stream
+from ingest.declarations.stream import Database, KafkaSource
+from ingest.errors import HeadwaterError
+from ingest.lake import Lake
+from ingest.run import arrivals, broker_admin, databases
+from ingest.run.arrivals import KafkaArrivals
+from tests.spark.workshop import node
+
+
+class Connection:
+    """A connection to a broker, which takes no request when it is closed."""
+
+    def __init__(self, *_: object) -> None:
+        self.is_closed = False
+
+    def make_topics(self, topics: Iterable[str]) -> None:
+        assert not self.is_closed
+        list(topics)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class SlowDatabase:
+    """A database that is asked for first, and for so long that its stream ends meanwhile."""
+
+    def __init__(self, *_: object) -> None:
+        self.answers, self.told = threading.Event(), threading.Event()
+        self.wrong: list[AssertionError] = []
+
+    def make_topics(self, broker: Broker) -> None:
+        broker.make_topics(["shop.public.orders"])
+
+    def look(self, broker: Broker) -> Mapping[str, HeadwaterError]:
+        self.answers.wait(60)
+        try:
+            self.make_topics(broker)
+        except AssertionError as error:
+            self.wrong.append(error)
+        self.told.set()
+        return {}
+
+
+def test_a_look_at_a_database_keeps_its_broker_when_the_stream_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[SlowDatabase] = []
+
+    def followed(lake: Lake, database: Database) -> SlowDatabase:
+        made.append(SlowDatabase(lake, database))
+        return made[0]
+
+    for module in (arrivals, broker_admin):
+        monkeypatch.setattr(module, "BrokerAdmin", Connection)
+    monkeypatch.setattr(databases, "FollowedDatabase", followed)
+    monkeypatch.setattr(arrivals, "kafka_properties", lambda _: {})
+    declared: dict[str, Any] = {"from": "postgres", "key": ["id"]}
+    [stream], problems = with_whole_databases([read_stream(node("shop.orders", declared))])
+    assert not problems
+    assert isinstance(stream.source, KafkaSource)
+    spark = MagicMock()
+    ending = KafkaArrivals(spark, Lake(str(tmp_path)), stream, stream.source)
+    ending.stream()
+    ending.close()
+    made[0].answers.set()
+    assert made[0].told.wait(60)
+    assert made[0].wrong == []
