@@ -187,6 +187,12 @@ class SourceUnreadable(TerminalError):
     code = "UNREADABLE"
 
 
+class MemoryShort(TerminalError):
+    """Spark has less memory than a batch needs."""
+
+    code = "MEMORY"
+
+
 class StorageFailed(TransientError):
     """The lake cannot be written: disk full, read-only, no permission."""
 

@@ -71,6 +71,8 @@ _ALWAYS = {
     ),
 }
 
+# What Spark's Java process ends with where a task found no memory.
+OUT_OF_MEMORY = 52
 # Seconds that a Java process may be gone before that is known.
 _TO_END = 0.5
 
@@ -118,14 +120,16 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
     return _started(builder, lake, {**catalog, **more}, derby)
 
 
-def has_ended(spark: SparkSession) -> bool:
-    """Whether the Java process of a session that was started here is gone: killed, for one."""
+def exit_code(spark: SparkSession) -> int | None:
+    """What the Java process of a session that was started here has ended with; None: it runs.
+
+    Where a signal killed it, that is the signal's number below zero.
+    """
     gateway: Any = spark.sparkContext._gateway
     try:
-        gateway.proc.wait(_TO_END)
+        return int(gateway.proc.wait(_TO_END))
     except subprocess.TimeoutExpired:
-        return False
-    return True
+        return None
 
 
 def catalog_folder(lake: str) -> Path:
@@ -161,6 +165,10 @@ def _started(
     return spark
 
 
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return record.module != "java_gateway"
+
+
 @contextlib.contextmanager
 def _jvm_speaks_to(log: Path) -> Iterator[None]:
     """Start a child with its standard output and error in a file, deaf to SIGTERM.
@@ -172,6 +180,8 @@ def _jvm_speaks_to(log: Path) -> Iterator[None]:
     for name in ("py4j", "SQLQueryContextLogger"):
         # Their stack traces repeat what is raised.
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    # Of a Java process that has gone, one of them speaks in the root's name.
+    logging.getLogger().addFilter(_is_not_of_py4j)
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         file = log.open("ab")

@@ -8,7 +8,7 @@
     HEADWATER_SQL_PROPERTIES    file of the SQL endpoint's settings: login, TLS
     HEADWATER_CONNECT_URL   REST API of Kafka Connect      default: the stack's
     HEADWATER_DATABASES     file of the properties of databases, by dbt source
-    HEADWATER_DRIVER_MEMORY  heap of a local Spark driver  default: 2g
+    HEADWATER_DRIVER_MEMORY  heap of a local Spark driver  default: 2g, 512m at least
     HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
 
@@ -19,12 +19,16 @@ working directory that holds dbt_project.yml.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from pathlib import Path
 
 from ingest import java, shell
 from ingest.errors import InputError, ProjectUnreadable
+
+# Spark does not start with less, in MiB; and how many of them a unit of the JVM has.
+_SMALLEST_HEAP, _MEBIBYTES = 512, {"m": 1, "g": 1024}
 
 
 def project_dir() -> Path:
@@ -54,8 +58,14 @@ def landing() -> str:
 
 
 def driver_memory() -> str:
-    """Heap of a local Spark driver, in the JVM's notation."""
-    return os.environ.get("HEADWATER_DRIVER_MEMORY") or "2g"
+    """Heap of a local Spark driver, in the JVM's notation. Raises InputError."""
+    declared = os.environ.get("HEADWATER_DRIVER_MEMORY") or "2g"
+    heap = re.fullmatch(r"(\d+)([mg])", declared.lower())
+    if not heap or int(heap[1]) * _MEBIBYTES[heap[2]] < _SMALLEST_HEAP:
+        raise InputError(
+            f"HEADWATER_DRIVER_MEMORY={declared}: Spark needs {_SMALLEST_HEAP}m or more, such as 2g"
+        )
+    return declared
 
 
 def java_options() -> str:

@@ -81,6 +81,8 @@ def connector_config(
         "tasks.max": "1",
         "plugin.name": "pgoutput",
         "slot.name": name,
+        # Where a standby copies such slots, it can take over; a server before 17 has none.
+        "slot.failover": "true",
         "publication.name": name,
         "publication.autocreate.mode": "filtered",
         # Else changes come under the names of partitions, which nobody has declared.

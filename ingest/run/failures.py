@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from ingest import settings
 from ingest.errors import (
     BrokerUnreachable,
     DataLost,
     HeadwaterError,
+    MemoryShort,
     StorageFailed,
     TableChanged,
     TerminalError,
@@ -40,6 +42,10 @@ _OUT_OF_RANGE = re.compile(
     r"OffsetOutOfRangeException: .*?offset=(?P<offset>\d+).* for partition (?P<partition>\S+)"
 )
 _TRACEBACK = "Traceback (most recent call last):"
+_MEMORY = re.compile(
+    r"OutOfMemoryError|UNABLE_TO_ACQUIRE_MEMORY|GC overhead limit exceeded"
+    r"|spark\.driver\.maxResultSize"
+)
 _CONFLICT = re.compile(r"\[DELTA_CONCURRENT_\w+\]|Concurrent\w+Exception")
 
 
@@ -49,13 +55,10 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
         return error
     text = str(error)
     log = f"{lake.root}/_logs/spark.log"
-    if of_kafka := _of_kafka(text, stream):
-        return of_kafka
-    if found := _STORAGE.search(text):
-        return StorageFailed(
-            f"{stream}: the lake cannot be written ({found[0]}): make room or give the right, then "
-            "run again; nothing was landed in part"
-        )
+    # Memory first: what Kafka's client says of it looks like a broker that will come back.
+    told = _of_memory(text, stream) or _of_kafka(text, stream) or _of_storage(text, stream)
+    if told:
+        return told
     if found := _CHANGED.search(text):
         return TableChanged(
             f"{stream}: its table was changed under us ({found[1]}): "
@@ -67,6 +70,28 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
             "and let only one process write it"
         )
     return TerminalError(f"{stream}: {_said(text) or type(error).__name__}; see {log}")
+
+
+def _of_memory(text: str, stream: str) -> HeadwaterError | None:
+    return memory_short(stream) if _MEMORY.search(text) else None
+
+
+def _of_storage(text: str, stream: str) -> HeadwaterError | None:
+    if found := _STORAGE.search(text):
+        return StorageFailed(
+            f"{stream}: the lake cannot be written ({found[0]}): make room or give the right, then "
+            "run again; nothing was landed in part"
+        )
+    return None
+
+
+def memory_short(what: str) -> MemoryShort:
+    """What is said where Spark's memory is full."""
+    return MemoryShort(
+        f"{what}: memory is full (HEADWATER_DRIVER_MEMORY is {settings.driver_memory()}): give it "
+        "more, or let batches be smaller (max_offsets_per_trigger, max_bytes_per_trigger), then "
+        "run again; nothing is lost"
+    )
 
 
 def _of_kafka(text: str, stream: str) -> HeadwaterError | None:

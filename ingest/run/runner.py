@@ -25,13 +25,13 @@ from ingest.errors import (
 from ingest.files.listing import check_folder
 from ingest.lake import Lake
 from ingest.run.databases import caught_up
-from ingest.run.failures import explained
+from ingest.run.failures import explained, memory_short
 from ingest.run.lock import StreamLock
 from ingest.run.progress import ProgressLog
 from ingest.run.query import StreamQuery, Trigger
 from ingest.run.retries import Retries
 from ingest.run.upkeep import kept_up
-from ingest.session import has_ended, session
+from ingest.session import OUT_OF_MEMORY, exit_code, session
 from ingest.tables import delta
 
 if TYPE_CHECKING:
@@ -244,7 +244,10 @@ def owned(
 
 def refuse_death(spark: SparkSession, lake: Lake) -> None:
     """Raises TerminalError where Spark itself has ended, so that nothing can be done any more."""
-    if has_ended(spark):
+    code = exit_code(spark)
+    if code == OUT_OF_MEMORY:
+        raise memory_short("Spark's Java process has ended") from None
+    if code is not None:
         raise TerminalError(
             "Spark's Java process has ended: somebody may have killed it, the kernel for want of "
             f"memory; see {lake.root}/_logs/spark.log. Nothing is lost; start again"

@@ -199,6 +199,27 @@ def test_a_full_disk_is_one_line_and_everything_lands_once_there_is_room(
     assert projects.table("full").count() == 1000
 
 
+def test_a_java_process_that_is_killed_is_one_line(projects: Workshop) -> None:
+    process = started(projects, "stream", "--select", "source:test.one")
+    try:
+        until = time.monotonic() + PATIENCE
+        while read_totals(projects.lake, "test.one", "test__one").state != "running":
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.2)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("utf-8")
+        (java,) = (
+            one for one in children.split() if Path(f"/proc/{one}/comm").read_text() == "java\n"
+        )
+        os.kill(int(java), signal.SIGKILL)
+        said = errors(process)
+    finally:
+        process.kill()
+    assert process.returncode == 1
+    assert len(said) == 1, said
+    assert said[0].startswith("error[STOPPED]: Spark's Java process has ended")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
 def test_a_stream_that_is_asked_to_stop_ends_after_its_batch(
     projects: Workshop, number: signal.Signals

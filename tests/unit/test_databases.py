@@ -112,6 +112,7 @@ def test_a_connector_is_told_its_tables_and_where_signals_are() -> None:
     assert followed_tables(told) == tables == {"public.orders": ("id",), "public.items": ("a", "b")}
     assert told["message.key.columns"] == "public[.]items:a,b;public[.]orders:id"
     assert told["slot.name"] == told["publication.name"] == "headwater_shop"
+    assert told["slot.failover"] == "true"
     assert told["signal.kafka.bootstrap.servers"] == "k:9092"
     assert told["signal.consumer.security.protocol"] == "SSL"
     assert told["transforms.snapshot.static.value"] == "7"

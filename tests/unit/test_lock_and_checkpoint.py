@@ -6,17 +6,26 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from ingest.declarations.stream import FileSource, Format, Stream
-from ingest.errors import CheckpointInvalid, StorageFailed, StreamLocked, TableChanged
+from ingest.errors import (
+    CheckpointInvalid,
+    StorageFailed,
+    StreamLocked,
+    TableChanged,
+    TerminalError,
+)
 from ingest.failpoint import failpoint
 from ingest.lake import Lake
 from ingest.run.checkpoint import Identity, fresh_identity, identity_of
 from ingest.run.failures import explained
 from ingest.run.lock import StreamLock
 from ingest.run.progress import read_totals, save_totals
+from ingest.run.runner import refuse_death
 from ingest.tables import table_log
 
 HOLDER = """
@@ -152,6 +161,8 @@ def test_another_table_in_the_place_of_ours_is_refused(lake: Lake) -> None:
         ("Mkdirs failed to create file:/lake/bronze", "STORAGE"),
         ("[DELTA_SCHEMA_CHANGED_WITH_VERSION] Detected schema change", "TABLE_CHANGED"),
         ("[DELTA_CONCURRENT_APPEND] ConcurrentAppendException", "TRANSIENT"),
+        ("Job aborted: java.lang.OutOfMemoryError: Java heap space\n\tat java.base", "MEMORY"),
+        ("org.apache.kafka.common.KafkaException: x: java.lang.OutOfMemoryError: y", "MEMORY"),
         ("something else\n\tat org.apache.spark", "STOPPED"),
     ],
 )
@@ -177,6 +188,17 @@ OSError: the file has gone
 """
     error = explained(RuntimeError(text), "shop.orders", Lake(str(tmp_path)))
     assert str(error).startswith("shop.orders: OSError: the file has gone; see ")
+
+
+@pytest.mark.parametrize(("code", "expected"), [("52", "MEMORY"), ("1", "STOPPED")])
+def test_a_spark_that_has_ended_says_whether_memory_was_full(
+    code: str, expected: str, tmp_path: Path
+) -> None:
+    java = subprocess.Popen(["sh", "-c", f"exit {code}"])
+    spark: Any = SimpleNamespace(sparkContext=SimpleNamespace(_gateway=SimpleNamespace(proc=java)))
+    with pytest.raises(TerminalError) as told:
+        refuse_death(spark, Lake(str(tmp_path)))
+    assert told.value.code == expected
 
 
 def test_totals_come_back_as_they_were_saved(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ingest import settings
-from ingest.errors import ProjectUnreadable
+from ingest.errors import InputError, ProjectUnreadable
 from ingest.lake import Lake
 
 
@@ -31,6 +31,17 @@ def test_the_project_is_found_from_below(project: Path) -> None:
     assert settings.landing() == str(project / "landing")
     assert settings.driver_memory() == "2g"
     assert settings.java_options() == ""
+
+
+@pytest.mark.parametrize("declared", ["256m", "2", "lots", "0g"])
+def test_a_heap_that_spark_does_not_start_with_is_refused(
+    declared: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_DRIVER_MEMORY", declared)
+    with pytest.raises(InputError, match=f"HEADWATER_DRIVER_MEMORY={declared}: Spark needs 512m"):
+        settings.driver_memory()
+    monkeypatch.setenv("HEADWATER_DRIVER_MEMORY", "1G")
+    assert settings.driver_memory() == "1G"
 
 
 def test_no_project_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
