@@ -28,14 +28,17 @@ class Usage:
         told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
         rows = [line.split() for line in told.splitlines()]
         parents = {int(pid): int(parent) for pid, parent, *_ in rows}
+        sizes = {int(pid): int(size) for pid, _, size, _ in rows}
         names = {pid: name for name, pid in processes.items()}
         held, taken = defaultdict[str, float](float), defaultdict[str, float](float)
-        for pid, _, size, clock in rows:
+        for text, parent, _, clock in rows:
+            pid = int(text)
             # Who was started by another of these is that one's, if it is none itself.
-            name = next((names[one] for one in _line(int(pid), parents) if one in names), None)
+            name = next((names[one] for one in _line(pid, parents) if one in names), None)
             if name is not None:
-                held[name] += int(size) / 1024
                 taken[name] += _seconds(clock)
+                # A process that is just being started is its parent once more, memory and all.
+                held[name] += 0 if sizes[pid] == sizes.get(int(parent)) else sizes[pid] / 1024
         if sum(held.values()) > sum(self.memory.values()):
             self.memory = held
         now = time.time()
