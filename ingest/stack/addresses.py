@@ -74,6 +74,9 @@ def avro_converter(lake: Lake) -> Mapping[str, str]:
         "apicurio.registry.auto-register": "true",
         "apicurio.registry.find-latest": "false",
         "apicurio.registry.as-confluent": "true",
+        # The id that Confluent's API gives schemas, and not that of an artifact's version, which
+        # is another where a schema has more than one subject.
+        "apicurio.registry.use-id": "contentId",
         "apicurio.registry.headers.enabled": "false",
     }
 

@@ -119,21 +119,21 @@ def test_a_partitioned_table_is_one_table(
     topics: Topics, database: psycopg.Connection[Any]
 ) -> None:
     database.execute(
-        "create table visits (id int, year int, primary key (id, year)) partition by list (year)"
+        "create table tours (id int, year int, primary key (id, year)) partition by list (year)"
     )
     for year in (2024, 2025):
-        database.execute(f"create table visits_{year} partition of visits for values in ({year})")
-    database.execute("insert into visits values (1, 2024), (2, 2024), (3, 2025)")
-    topics.follow("accounts", "cards", "visits")
-    topics.catch_up("visits")
-    database.execute("update visits set year = 2025 where id = 1")
-    database.execute("delete from visits where id = 3")
-    database.execute("insert into visits values (4, 2025)")
+        database.execute(f"create table tours_{year} partition of tours for values in ({year})")
+    database.execute("insert into tours values (1, 2024), (2, 2024), (3, 2025)")
+    topics.follow("accounts", "cards", "tours")
+    topics.catch_up("tours")
+    database.execute("update tours set year = 2025 where id = 1")
+    database.execute("delete from tours where id = 3")
+    database.execute("insert into tours values (4, 2025)")
     until, found = time.monotonic() + 60, set[tuple[Any, ...]]()
     # Its snapshot is made beside the stream.
     while found != {(1, 2025), (2, 2024), (4, 2025)} and time.monotonic() < until:
-        topics.catch_up("visits")
-        found = {tuple(row) for row in topics.rows("visits__current", "id", "year")}
+        topics.catch_up("tours")
+        found = {tuple(row) for row in topics.rows("tours__current", "id", "year")}
     assert found == {(1, 2025), (2, 2024), (4, 2025)}
 
 
