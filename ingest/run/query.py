@@ -16,6 +16,7 @@ from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
 from ingest.bronze.release import release
 from ingest.declarations.stream import Format, KafkaSource, Mask, OnDataLoss, Stream
+from ingest.decode.comments import Comments
 from ingest.decode.parked import Parked
 from ingest.decode.repository import StreamSchema
 from ingest.decode.writers import Writers
@@ -88,6 +89,7 @@ class StreamQuery:
             lake=lake,
             stream=stream,
             schema=schema,
+            comments=Comments(lake.bronze(stream.table), stream),
             types=types,
             writers=writers,
             parked=self._parked,
