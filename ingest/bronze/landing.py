@@ -28,6 +28,7 @@ from ingest.bronze.ingest_values import ingest_values, instant, of_the_batch
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.avro_messages import AvroMessages
 from ingest.decode.avro_texts import why_no_avro
+from ingest.decode.comments import Comments
 from ingest.decode.decoder import MARK, ROW, SOURCE, Decoder, Rest
 from ingest.decode.json_files import FileInput, Layout
 from ingest.decode.json_records import JsonRecords
@@ -78,6 +79,7 @@ class Landing:
     lake: Lake
     stream: Stream
     schema: StreamSchema
+    comments: Comments
     types: EventTypes
     writers: Writers | None
     parked: Parked | None
@@ -283,7 +285,11 @@ class Landing:
             "_event_type": f"cast({kind or 'null'} as string)",
         } | {name: name for name in rows.columns if name in columns.NAMES}
         columns_of = (f"{at(ROW, (name,))} as {quoted(name)}" for name in schema.fieldNames())
-        return rows.selectExpr(*ingest_values(columns.INGEST, values), *columns_of)
+        found = rows.selectExpr(*ingest_values(columns.INGEST, values), *columns_of)
+        new = self.comments.of_new(schema.fieldNames(), self.schema.agreed)
+        for name, comment in new.items():
+            found = found.withMetadata(name, {"comment": comment})
+        return found
 
     def _quarantine_files(
         self, unreadable: dict[str, str], batch_id: int, now: datetime, repeated: bool

@@ -63,6 +63,13 @@ class Arrivals(Protocol):
         """
         ...
 
+    def plan_behind(self, batch: int) -> bool:
+        """Whether the next batch had to be planned while this one is at work, the newest one.
+
+        Then whoever lands all that has come meets a batch that was begun, and ends.
+        """
+        ...
+
     def stream(self) -> DataFrame:
         """What arrives, as a stream."""
         ...
@@ -130,6 +137,10 @@ class FileArrivals:
         """See Arrivals: the queue gives out batches."""
         return False
 
+    def plan_behind(self, batch: int) -> bool:  # noqa: ARG002
+        """See Arrivals: the queue gives out batches."""
+        return False
+
     def stream(self) -> DataFrame:
         """See Arrivals."""
         return self._queue.stream()
@@ -194,11 +205,22 @@ class KafkaArrivals:
         if at_once and begun:
             write_batch(self._checkpoint, newest_committed(self._checkpoint) + 1, begun)
             return True
-        if not source.is_ordered:
+        return source.is_ordered and self._has_planned(newest_committed(self._checkpoint))
+
+    def plan_behind(self, batch: int) -> bool:
+        """See Arrivals: of topics in order, which have no limit of Spark's."""
+        if not self._source.is_ordered:
             return False
-        earliest = self._asked().earliest(source)
+        try:
+            return self._has_planned(batch)
+        except Py4JError as error:
+            log.debug("%s: what waits is not known: %s", self._stream.name, error)
+            return False
+
+    def _has_planned(self, batch: int) -> bool:
+        """Whether more waits behind a batch than one should hold: then the next one is planned."""
+        source, earliest = self._source, self._asked().earliest(self._source)
         latest = self._asked().latest(earliest)
-        batch = newest_committed(self._checkpoint)
         starts = counted(self._checkpoint, batch) or self._first_offsets(earliest, latest)
         ends = planned(source.topics, starts, earliest, latest, source.max_offsets_per_trigger)
         if ends is None:
@@ -228,7 +250,7 @@ class KafkaArrivals:
             .option("failOnDataLoss", "true")
         )
         if source.is_ordered:
-            # Without a limit: each batch has all that the earlier topics had when it began.
+            # Without a limit, which Spark would share among all: see `plan_behind`.
             reader = reader.option("subscribePattern", pattern(source.topics))
         else:
             reader = reader.option("maxOffsetsPerTrigger", source.max_offsets_per_trigger)

@@ -16,6 +16,7 @@ from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
 from ingest.bronze.release import release
 from ingest.declarations.stream import Format, KafkaSource, Mask, OnDataLoss, Stream
+from ingest.decode.comments import Comments
 from ingest.decode.parked import Parked
 from ingest.decode.repository import StreamSchema
 from ingest.decode.writers import Writers
@@ -72,7 +73,7 @@ class StreamQuery:
         self._running: StreamingQuery | None = None
         # Whether what runs is one batch that was planned, and what comes behind such batches.
         self._is_planned, self._trigger = False, Trigger.AVAILABLE_NOW
-        # Whether messages are to land that are in quarantine.
+        # Whether messages are to land that are in quarantine; whether it ends to start again.
         self._has_parked = self._is_restarting = False
         if Mask.HASH in stream.masks.values():
             # Asked for before anything runs.
@@ -88,6 +89,7 @@ class StreamQuery:
             lake=lake,
             stream=stream,
             schema=schema,
+            comments=Comments(lake.bronze(stream.table), stream),
             types=types,
             writers=writers,
             parked=self._parked,
@@ -126,6 +128,8 @@ class StreamQuery:
                 # It starts again, with a batch of its own, also where no message comes.
                 self._is_restarting = self.error is None
                 self._query.stop()
+        if self._is_restarting and self.is_active and not self._is_busy():
+            self._query.stop()
 
     def answer_requests(self) -> None:
         """Carry out what people have asked for, unless a batch is at work or unfinished."""
@@ -197,7 +201,7 @@ class StreamQuery:
         """Start what comes behind a planned batch; whether there was one that went well."""
         if self._is_restarting:
             self._is_restarting = False
-            # It was stopped, where what was begun begins again.
+            # It was stopped, or met a batch that was planned, which runs now.
             self.error = None
         elif not self._is_planned or self.error or self._query.exception():
             return False
@@ -214,7 +218,8 @@ class StreamQuery:
         try:
             self._query.awaitTermination()
         except PySparkException as error:
-            self.error = self.error or explained(error, self.stream.name, self._lake)
+            if not self._is_restarting:
+                self.error = self.error or explained(error, self.stream.name, self._lake)
         self.leave_tables()
         self._count_at_last()
         if not isinstance(self.error, BrokerUnreachable):
@@ -315,6 +320,9 @@ class StreamQuery:
             landed.quarantined,
             time.monotonic() - began,
         )
+        # At last: where this batch is not committed any more, the next one begins behind it.
+        if self._trigger is Trigger.CONTINUOUS and not self._is_planned:
+            self._is_restarting = self._arrivals.plan_behind(batch) or self._is_restarting
 
     def _have_applied(self, batch_id: int) -> None:
         self._save(current_batch_id=batch_id)

@@ -2,8 +2,9 @@
 
 Spark gives each partition its share of a batch that is limited, whatever topic it is of. So the
 batches of such a stream have no limit, and each has all that was in the earlier topics when it
-began. Where more waits than a batch should hold, batches are planned here, the earlier topics
-first, and put where Spark keeps those that were begun: it runs them as they stand.
+began. Where more waits than a batch should hold, when a stream starts or a batch of it has landed,
+batches are planned here, the earlier topics first, and put where Spark keeps those that were begun:
+it runs them as they stand. A query at work that meets one ends, for Spark begins no batch twice.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -20,6 +21,7 @@ from ingest.registry.client import SchemaRegistry
 from ingest.run.progress import ProgressLog, read_totals
 from ingest.run.runner import land_until_stopped
 from ingest.stack.stack import Stack
+from ingest.tables import table_log
 from tests.live.avro import client, encoded, framed, record, registered
 from tests.live.topics import Topics
 from tests.spark.test_checkpoints import Killed, stop_at
@@ -163,6 +165,32 @@ def test_an_id_may_be_a_guid(topics: Topics, monkeypatch: pytest.MonkeyPatch) ->
         (2, "ann", guid),
     ]
     assert topics.rows("guided__quarantine", "_schema_id") == []
+
+
+def test_what_a_schema_says_of_columns_is_their_comment_without_a_commit_more(
+    topics: Topics,
+) -> None:
+    topics.make("told")
+    topics.subscribe("told", {"id": "int"}, format="avro")
+    fields: list[dict[str, Any]] = [
+        {"name": "id", "type": "int", "doc": "The yml has this one."},
+        {"name": "total", "type": "int", "doc": 'What it cost; the buyer\'s "all".'},
+        {"name": "plain", "type": "int"},
+    ]
+    later = {"name": "paid", "type": ["null", "int"], "default": None, "doc": "Paid so far."}
+    path, versions = topics.lake.bronze("test__told"), []
+    for known in (fields, [*fields, later], [*fields, later]):
+        schema = json.dumps({"type": "record", "name": "Told", "fields": known})
+        values = {str(one["name"]): 1 for one in known}
+        topics.send("told", [framed(registered(topics, "told-value", schema), schema, values)])
+        topics.land("told")
+        versions.append(table_log.version(path))
+    comments = {one.name: one.metadata.get("comment") for one in topics.table("told").schema}
+    assert [comments[name] for name in ("id", "total", "plain", "paid")] == [
+        *(None, 'What it cost; the buyer\'s "all".', None, "Paid so far."),
+    ]
+    # No commit but the batch's own.
+    assert versions[2] == versions[1] + 1
 
 
 def test_poison_goes_to_quarantine_and_its_neighbours_land(topics: Topics) -> None:

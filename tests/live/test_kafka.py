@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 
+from ingest.bronze import landing
 from ingest.errors import BrokerUnreachable, CheckpointInvalid, DataLost
 from ingest.events.event_type import Change
 from ingest.run import requests
@@ -15,6 +19,7 @@ from ingest.run.progress import ProgressLog, read_totals
 from ingest.run.query import StreamQuery, Trigger
 from ingest.run.recovery import recover_stream
 from ingest.run.requests import Request
+from ingest.run.runner import land_until_stopped
 from tests.live.topics import Topics
 from tests.spark.test_checkpoints import commit, stop_at
 
@@ -174,6 +179,47 @@ def test_a_later_topic_lands_when_the_earlier_one_was_read(topics: Topics) -> No
     firsts = {row[0]: row[1] for row in late.agg({"_batch_id": "min"}).collect()}
     assert firsts["visits"] == 10
     assert sorted(topics.values("visits", "id")) == [*range(13), *range(100, 119)]
+
+
+def test_topics_in_order_keep_their_limit_while_the_stream_runs(
+    topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["surges", "surges.v2"]
+    stream = topics.subscribe("surges", {"id": "bigint"}, topic=names, max_offsets_per_trigger=4)
+    for name in names:
+        topics.make(name)
+    topics.send(names[0], [{"id": 0}])
+    topics.land("surges")
+    topics.send(names[0], [{"id": 1}])
+    surges = [(names[1], range(100, 106)), (names[0], range(2, 8))]
+
+    def failpoint(step: str) -> None:
+        # While a batch is at work, much more comes.
+        while step == "after_quarantine" and surges:
+            name, ids = surges.pop()
+            topics.send(name, [{"id": one} for one in ids])
+
+    monkeypatch.setattr(landing, "failpoint", failpoint)
+    stopping, progress = threading.Event(), ProgressLog(topics.spark, topics.lake)
+    with ThreadPoolExecutor(1) as beside:
+        told = beside.submit(land_until_stopped, topics.spark, [stream], progress, stopping)
+        try:
+            until = time.monotonic() + 60
+            while len(topics.values("surges", "id")) < 14 and time.monotonic() < until:
+                time.sleep(0.5)
+            # It goes on as before.
+            topics.send(names[1], [{"id": 106}])
+            while len(topics.values("surges", "id")) < 15 and time.monotonic() < until:
+                time.sleep(0.5)
+        finally:
+            stopping.set()
+        assert told.result(60) == []
+    batches = topics.table("surges").groupBy("_batch_id").agg({"id": "collect_list"}).collect()
+    found = [sorted(ids) for _, ids in sorted(batches)]
+    assert found == [
+        *([0], [1], [2, 3, 4, 5], [6, 7, 100, 101]),
+        *([102, 103, 104, 105], [106]),
+    ]
 
 
 def test_a_topic_of_several_may_come_later_and_go_earlier(topics: Topics) -> None:

@@ -1,4 +1,4 @@
-"""What is asked of a broker beside a stream that ends meanwhile."""
+"""What a stream of topics asks its broker, and what is asked beside it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from ingest.errors import HeadwaterError
 from ingest.lake import Lake
 from ingest.run import arrivals, broker_admin, databases
 from ingest.run.arrivals import KafkaArrivals
+from ingest.run.broker_admin import Offsets
+from ingest.run.checkpoint import counted
+from ingest.run.topic_order import write_batch
 from tests.spark.workshop import node
 
 
@@ -30,6 +33,12 @@ class Connection:
     def make_topics(self, topics: Iterable[str]) -> None:
         assert not self.is_closed
         list(topics)
+
+    def earliest(self, source: KafkaSource) -> Offsets:
+        return {topic: {"0": 0} for topic in source.topics}
+
+    def latest(self, offsets: Offsets) -> Offsets:
+        return {topic: {"0": 10} for topic in offsets}
 
     def close(self) -> None:
         self.is_closed = True
@@ -79,3 +88,27 @@ def test_a_look_at_a_database_keeps_its_broker_when_the_stream_ends(
     made[0].answers.set()
     assert made[0].told.wait(60)
     assert made[0].wrong == []
+
+
+@pytest.mark.parametrize(
+    ("topics", "most", "planned"),
+    [
+        # Nine wait in the one, ten in the other.
+        (["old", "new"], 12, {"old": {"0": 10}, "new": {"0": 3}}),
+        (["old", "new"], 19, None),
+        # Spark keeps the limit of a single topic.
+        ("old", 5, None),
+    ],
+)
+def test_behind_a_batch_of_topics_in_order_the_next_one_is_planned_where_too_much_waits(
+    topics: Any, most: int, planned: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrivals, "BrokerAdmin", Connection)
+    monkeypatch.setattr(arrivals, "kafka_properties", lambda _: {})
+    declared = {"from": "kafka", "topic": topics, "format": "json", "max_offsets_per_trigger": most}
+    stream, lake = read_stream(node("test.surge", declared)), Lake(str(tmp_path))
+    assert isinstance(stream.source, KafkaSource)
+    write_batch(lake.checkpoint(stream.table), 4, {"old": {"0": 1}})
+    running = KafkaArrivals(MagicMock(), lake, stream, stream.source)
+    assert running.plan_behind(4) == (planned is not None)
+    assert counted(lake.checkpoint(stream.table), 5) == planned
