@@ -26,6 +26,10 @@ from tests.spark.workshop import Columns, Workshop, node
 _TO_CATCH_UP = 180.0
 
 
+# Attributes of an event in binary mode, beside its id and type.
+EVENT = {"ce_specversion": "1.0", "ce_source": "shop", "ce_time": "2026-11-01T10:00:00Z"}
+
+
 @dataclass(slots=True)
 class Topics(Workshop):
     """A workshop whose streams are topics; `address` is the broker's."""
@@ -101,6 +105,13 @@ class Topics(Workshop):
         for one in ready:
             recover_stream(self.spark, self.lake, one)
         return errors
+
+    def gaps(self, name: str) -> list[tuple[object, ...]]:
+        """What is written of a stream's gaps."""
+        there = self.spark.read.format("delta").load(self.lake.ops("gaps"))
+        found = there.where(there.stream == f"test.{name}")
+        columns = ("topic", "partition", "first_offset", "last_offset", "reason")
+        return [tuple(row) for row in found.select(*columns).collect()]
 
     def _done(self, asked: Mapping[Any, Future[Any]]) -> None:
         for future in asked.values():

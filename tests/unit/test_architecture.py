@@ -140,3 +140,13 @@ def test_a_bronze_table_is_named_by_source_and_entity(path: Path) -> None:
     for source in yaml.safe_load(path.read_text(encoding="utf-8")).get("sources", []):
         for table in source["tables"]:
             assert table["identifier"] == f"{source['name']}__{table['name']}"
+
+
+def test_a_topic_is_of_one_live_test() -> None:
+    # They share a broker, and in what order they run is not theirs to know.
+    tests: dict[str, set[tuple[str, str]]] = {}
+    for path in sorted((ROOT / "tests" / "live").glob("test_*.py")):
+        for function in re.split(r"^(?=def |@)", path.read_text(), flags=re.MULTILINE):
+            for topic in re.findall(r'topics\.make\("([^"]+)"', function):
+                tests.setdefault(topic, set()).add((path.name, function.partition("(")[0]))
+    assert [(topic, users) for topic, users in tests.items() if len(users) > 1] == []

@@ -22,15 +22,11 @@ positions as (
 
 changed_orders as (
 
-    select order_id
-    from {{ ref('delivery_events') }}
-    where {{ unread(ref('delivery_events')) }}
+    {{ unread_keys(ref('delivery_events'), 'order_id') }}
 
     union
 
-    select order_id
-    from {{ ref('truck_position_events') }}
-    where {{ unread(ref('truck_position_events')) }}
+    {{ unread_keys(ref('truck_position_events'), 'order_id') }}
 
 ),
 

@@ -32,45 +32,29 @@ vehicle_versions as (
 
 ),
 
-order_versions as (
-
-    select * from {{ ref('orders_history') }}
-
-),
-
 changed_customers as (
 
-    select customer_id
-    from {{ ref('customers_history') }}
-    where {{ unread(ref('customers_history')) }}
+    {{ unread_keys(ref('customers_history'), 'customer_id') }}
 
 ),
 
 changed_vehicles as (
 
-    select vehicle_id
-    from {{ ref('vehicles_current') }}
-    where {{ unread(ref('vehicles_current')) }}
+    {{ unread_keys(ref('vehicles_current'), 'vehicle_id') }}
 
     union
 
-    select vehicle_id
-    from {{ ref('vehicles_history') }}
-    where {{ unread(ref('vehicles_history')) }}
+    {{ unread_keys(ref('vehicles_history'), 'vehicle_id') }}
 
 ),
 
 changed_orders as (
 
-    select order_id
-    from {{ ref('orders_current') }}
-    where {{ unread(ref('orders_current')) }}
+    {{ unread_keys(ref('orders_current'), 'order_id') }}
 
     union
 
-    select order_id
-    from {{ ref('orders_history') }}
-    where {{ unread(ref('orders_history')) }}
+    {{ unread_keys(ref('orders_history'), 'order_id') }}
 
     union
 
@@ -94,7 +78,7 @@ ordered as (
         order_versions.order_id,
         min(order_versions.valid_from) as first_sequence
 
-    from order_versions
+    from {{ ref('orders_history') }} as order_versions
 
     left semi join changed_orders
         on order_versions.order_id = changed_orders.order_id
