@@ -21,5 +21,5 @@
         end as __effect
     from ({{ rows_of_states(plan, merged_states(plan, states)) }}) as new
     left join {{ plan.target }} as old
-        on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ plan.bounds }}
+        on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ may_have_changes(plan) }}
 {%- endmacro %}

@@ -39,7 +39,7 @@
             ) as __next_start
         from {{ plan.target }} as old
         {{ touched }}
-        where {{ plan.bounds }}
+        where {{ may_have_changes(plan) }}
     ) as old
     lateral view explode(
         if(`{{ plan.end_column }}` is null or `{{ plan.end_column }}` <=> __next_start,

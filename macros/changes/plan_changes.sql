@@ -9,6 +9,7 @@
     columns    {name: type} of the table, without validity and `is_deleted`; no type where
                the input's does not fit
     others     columns that are no keys
+    bounded    keys whose least and greatest value bound where changes are
     data       columns that are content: no key, no order, not written by ingest
     tracked    columns whose change makes a version
     partial    columns that a change may leave as they were
@@ -57,11 +58,17 @@
     {%- for name in order if name not in columns and name in plan.input_columns -%}
         {%- do read_columns.update({name: plan.input_columns[name]}) -%}
     {%- endfor -%}
+    {%- set bounded = [] -%}
+    {%- for name in plan.key_columns if columns[name] in
+        ('tinyint', 'smallint', 'int', 'bigint', 'date', 'timestamp', 'string') -%}
+        {%- do bounded.append(name) -%}
+    {%- endfor -%}
     {%- do plan.update({
         'columns': columns,
         'read_columns': read_columns,
         'shown': others | reject('in', arrival) | list,
         'others': others,
+        'bounded': bounded,
         'data': data,
         'tracked': tracked,
         'ignoring_nulls': ignoring,

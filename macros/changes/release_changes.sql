@@ -12,5 +12,7 @@
     drop view if exists {{ plan.view }}__timeline
     {{ next_statement() }}
     {%- endif -%}
+    drop temporary variable if exists {{ plan.view }}__marks
+    {{ next_statement() }}
     drop view if exists {{ plan.view }}__changes
 {%- endmacro %}

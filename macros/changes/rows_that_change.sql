@@ -7,5 +7,5 @@
     select {{ broadcast_hint(plan) }} old.*
     from {{ plan.target }} as old
     left semi join {{ newest }} as new
-        on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ plan.bounds }}
+        on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ may_have_changes(plan) }}
 {%- endmacro %}

@@ -21,8 +21,7 @@
         {{ changes_size(plan) if plan.scd_type == 2 or not plan.partial else '0' }} as bytes,
         concat_ws(
             ' and ',
-            {%- for name in plan.key_columns if plan.columns[name] in
-                ('tinyint', 'smallint', 'int', 'bigint', 'date', 'timestamp', 'string') %}
+            {%- for name in plan.bounded %}
             'old.`{{ name }}` between ' || {{ literal_of('min', name, plan.columns[name]) }}
             || ' and ' || {{ literal_of('max', name, plan.columns[name]) }},
             {%- endfor %}

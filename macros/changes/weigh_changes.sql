@@ -3,6 +3,10 @@
     gives one row of counts. Where it finds changes `level` with the table they are weighed again.
 -#}
 {% macro weigh_changes(plan) -%}
+    {%- if is_marked(plan) | trim and not plan.level -%}
+    {{ mark_keys(plan) }}
+    {{ next_statement() }}
+    {%- endif -%}
     {%- if plan.scd_type == 2 -%}
     create or replace temporary view {{ plan.view }}__timeline as
     {{ timeline(plan, plan.view ~ '__changes') }}

@@ -341,6 +341,24 @@ def test_each_kind_of_build_is_counted_and_a_replay_writes_nothing(spark: SparkS
     assert versions[-1] == versions[-2]
 
 
+@pytest.mark.parametrize("scd_type", [1, 2])
+def test_many_changes_into_a_large_table_are_found_by_marks_of_their_keys(
+    spark: SparkSession, scd_type: int
+) -> None:
+    name = f"marked_{scd_type}"
+    row = "select id, concat('k', id % 7) as part, {} as at, {} as operation from range({}, {}, {})"
+    rules = {"keys": ("id", "part"), "apply_as_deletes": "operation = 'D'", "scd_type": scd_type}
+    apply_rows(spark, name, row.format(1, "'U'", 0, 40_000, 2), **rules)
+    # Of 12,000 keys every other one is new, and one in ten is deleted.
+    changes = row.format(2, "if(id % 10 = 0, 'D', 'U')", 20_000, 32_000, 1)
+    apply_rows(spark, name, changes, **rules)
+    table = spark.table(f"default.{name}").where("true" if scd_type == 1 else "__END_AT is null")
+    found = table.selectExpr("count(*)", "sum(id)", "count_if(at = 2)").first()
+    changed = range(20_000, 32_000)
+    living = [key for key in range(40_000) if (key % 10 if key in changed else key % 2 == 0)]
+    assert found == (len(living), sum(living), 12_000 * 9 // 10)
+
+
 @pytest.mark.parametrize(
     ("rules", "problem"),
     [
