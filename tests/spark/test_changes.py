@@ -261,13 +261,8 @@ def test_the_order_of_changes_may_take_several_columns(spark: SparkSession) -> N
     query = "select * from values (1, 2, 'x', 'late'), (1, 2, 'y', 'last'), (1, 1, 'z', 'first')"
     rules = {"sequence_by": ("at", "part"), "scd_type": 2, "except_column_list": ("at", "part")}
     apply_rows(spark, "wide", f"{query} as t (id, at, part, name)", **rules)
-    ends = [
-        tuple(row)
-        for row in spark.sql(
-            "select name, __START_AT.at, __START_AT.part, __END_AT.part from default.wide"
-        ).collect()
-    ]
-    assert set(ends) == {("first", 1, "z", "x"), ("late", 2, "x", "y"), ("last", 2, "y", None)}
+    ends = rows(spark, "wide", "name", "__START_AT.at", "__START_AT.part", "__END_AT.part")
+    assert ends == {("first", 1, "z", "x"), ("late", 2, "x", "y"), ("last", 2, "y", None)}
 
 
 def test_the_source_decides_ties_before_deletes_and_content(spark: SparkSession) -> None:
@@ -350,8 +345,7 @@ def test_many_changes_into_a_large_table_are_found_by_marks_of_their_keys(
     rules = {"keys": ("id", "part"), "apply_as_deletes": "operation = 'D'", "scd_type": scd_type}
     apply_rows(spark, name, row.format(1, "'U'", 0, 40_000, 2), **rules)
     # Of 12,000 keys every other one is new, and one in ten is deleted.
-    changes = row.format(2, "if(id % 10 = 0, 'D', 'U')", 20_000, 32_000, 1)
-    apply_rows(spark, name, changes, **rules)
+    apply_rows(spark, name, row.format(2, "if(id % 10 = 0, 'D', 'U')", 20_000, 32_000, 1), **rules)
     table = spark.table(f"default.{name}").where("true" if scd_type == 1 else "__END_AT is null")
     found = table.selectExpr("count(*)", "sum(id)", "count_if(at = 2)").first()
     changed = range(20_000, 32_000)
