@@ -142,11 +142,12 @@ def test_a_bronze_table_is_named_by_source_and_entity(path: Path) -> None:
             assert table["identifier"] == f"{source['name']}__{table['name']}"
 
 
-def test_a_topic_is_of_one_live_test() -> None:
-    # They share a broker, and in what order they run is not theirs to know.
+def test_a_topic_or_table_is_of_one_live_test() -> None:
+    # They share a broker and a lake, and in what order they run is not theirs to know.
+    made = re.compile(r'topics\.make\("([^"]+)"|create table (\w+)')
     tests: dict[str, set[tuple[str, str]]] = {}
     for path in sorted((ROOT / "tests" / "live").glob("test_*.py")):
         for function in re.split(r"^(?=def |@)", path.read_text(), flags=re.MULTILINE):
-            for topic in re.findall(r'topics\.make\("([^"]+)"', function):
-                tests.setdefault(topic, set()).add((path.name, function.partition("(")[0]))
-    assert [(topic, users) for topic, users in tests.items() if len(users) > 1] == []
+            for topic, table in made.findall(function):
+                tests.setdefault(topic or table, set()).add((path.name, function.partition("(")[0]))
+    assert [(name, users) for name, users in tests.items() if len(users) > 1] == []
