@@ -144,7 +144,7 @@ def test_a_bronze_table_is_named_by_source_and_entity(path: Path) -> None:
 
 def test_a_topic_or_table_is_of_one_live_test() -> None:
     # They share a broker and a lake, and in what order they run is not theirs to know.
-    made = re.compile(r'topics\.make\("([^"]+)"|create table (\w+)')
+    made = re.compile(r'topics\.(?:make|subscribe)\("([^"]+)"|create table (\w+)')
     tests: dict[str, set[tuple[str, str]]] = {}
     for path in sorted((ROOT / "tests" / "live").glob("test_*.py")):
         for function in re.split(r"^(?=def |@)", path.read_text(), flags=re.MULTILINE):
