@@ -81,7 +81,7 @@ class MessageInput:
                 )
                 if not reading.is_needed:
                     fit |= is_empty.to_numpy(zero_copy_only=False)
-                if not watch:
+                if reading.translation and not watch:
                     told_of = (batch[name].to_pylist() for name in ("value", "_headers"))
                     variations = reading.schema_ids(*told_of)
                 beside = batch.drop_columns(["value"])

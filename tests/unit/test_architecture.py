@@ -29,7 +29,7 @@ LAYERS = (
     ("events",),
     ("gate",),
     ("decode",),
-    ("bronze",),
+    ("bronze", "python_workers"),
     ("run",),
     ("serve",),
     ("cli", "__main__"),
