@@ -74,7 +74,7 @@ class Applications:
     def work(self, closing: threading.Event) -> None:
         """Produce until closing time, and until all is acknowledged."""
         producer = Producer(
-            {"bootstrap.servers": self.servers, "enable.idempotence": True, "linger.ms": 20}
+            {"bootstrap.servers": self.servers, "enable.idempotence": True, "linger.ms": 100}
         )
         parsed = {kind: fastavro.parse_schema(_schema(kind)) for kind in _SCHEMAS}
         run, began, done = f"{time.time_ns():x}", time.monotonic(), 0
