@@ -47,6 +47,7 @@ _ALWAYS = {
     # Spark asks after each row how large a piece for Python has become, which takes as long as
     # the piece has rows, where a column is null in most.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    "spark.python.daemon.module": "ingest.python_workers",
     # The default one asks the shell's readlink twice and more for each file: half of a small
     # batch's time on a busy machine. A checkpoint has one process that writes it (ingest/run/lock).
     "spark.sql.streaming.checkpointFileManagerClass": (
@@ -80,6 +81,10 @@ _TO_END = 0.5
 # Java throws away what it needs again.
 _CODE_CACHE = "-XX:ReservedCodeCacheSize=512m"
 
+# A driver that lands and builds runs so much code that Java's second compiler is at it for the
+# first quarter of an hour: a third of what two cores have left for the pipeline.
+_QUICK_COMPILER, _ENOUGH_CORES = "-XX:TieredStopAtLevel=1", 4
+
 # What a broken message of Avro says of its own size is not believed: the JVM would die of it.
 _AVRO_LIMITS = (
     "-Dorg.apache.avro.limits.bytes.maxLength=67108864 "
@@ -107,6 +112,7 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
     """
     from pyspark.sql import SparkSession
 
+    cores = os.cpu_count() or 1
     # As profiles.yml names them for dbt, which opens the same catalog when no driver runs.
     catalog = {
         "spark.hadoop.javax.jdo.option.ConnectionURL": (
@@ -114,10 +120,15 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
         ),
         # Streams, builds and people's questions take turns at the cores.
         "spark.scheduler.mode": "FAIR",
+        # A task waits for its Python worker as long as it works, and small jobs of builds and of
+        # people would wait for tasks of streams to end.
+        "spark.master": f"local[{2 * cores}]",
+        "spark.default.parallelism": str(cores),
     }
     builder = SparkSession.builder.appName("headwater serve").enableHiveSupport()
     derby = f'"-Dderby.stream.error.file={catalog_folder(lake)}/derby.log"'
-    return _started(builder, lake, {**catalog, **more}, derby)
+    compiler = _QUICK_COMPILER if cores < _ENOUGH_CORES else ""
+    return _started(builder, lake, {**catalog, **more}, f"{derby} {compiler}")
 
 
 def exit_code(spark: SparkSession) -> int | None:
