@@ -146,7 +146,7 @@ def landed(spark: SparkSession, stream: Stream, folder: Path) -> T.StructType:
 def landing_query(spark: SparkSession, stream: Stream, folder: Path) -> StreamQuery:
     """Land what is new; the query that did."""
     lake = Lake(str(folder))
-    query = StreamQuery(spark, lake, stream, ProgressLog(spark, lake), lambda: datetime.now(UTC))
+    query = StreamQuery(spark, lake, stream, ProgressLog(lake), lambda: datetime.now(UTC))
     query.discover()
     query.start(Trigger.AVAILABLE_NOW)
     query.wait()
@@ -157,7 +157,7 @@ def landing_query(spark: SparkSession, stream: Stream, folder: Path) -> StreamQu
 
 def _make_table(spark: SparkSession, schema: T.StructType, table: Path) -> None:
     full = T.StructType([*columns.INGEST.fields, *schema.fields])
-    delta.create_table(spark, str(table), full, ("_event_date", "_event_type"))
+    delta.create_clustered_table(spark, str(table), full, ("_event_date", "_event_type"))
 
 
 def _by_hand(spark: SparkSession, files: Path, schema: T.StructType, table: Path) -> None:

@@ -154,7 +154,7 @@ class _Running:
         (folder / "known.jsonl").write_text("".join(_variations(known)), encoding="utf-8")
         stream = _stream(folder)
         landed(spark, stream, Path(lake.root))
-        log = ProgressLog(spark, lake)
+        log = ProgressLog(lake)
         query = StreamQuery(spark, lake, stream, log, lambda: datetime.now(UTC))
         query.start(Trigger.CONTINUOUS)
         return _Running(query, folder, lake)
@@ -243,7 +243,7 @@ def _stream(folder: Path, **told: str) -> Stream:
 def _by_hand(spark: SparkSession, files: Path, table: Path) -> None:
     schema = T.StructType.fromDDL(_SHARED)
     full = T.StructType([*columns.INGEST.fields, *schema.fields])
-    delta.create_table(spark, str(table), full, ("_event_date", "_event_type"))
+    delta.create_clustered_table(spark, str(table), full, ("_event_date", "_event_type"))
     rows = (
         spark.read.text(str(files))
         .select(F.from_json("value", schema).alias("row"), F.col("_metadata.file_path").alias("p"))

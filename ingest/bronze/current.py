@@ -73,7 +73,7 @@ class CurrentTable:
             self._say(self._changes()(view))
             if is_new:
                 table = (self.stream.current_table, self.stream.name, "current")
-                delta.register(self.spark, self.lake, [table])
+                delta.register(self.lake, [table])
                 is_new = False
             yield up_to
 

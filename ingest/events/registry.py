@@ -118,11 +118,11 @@ def ensured(spark: SparkSession, lake: Lake) -> str:
     """
     path = lake.ops("event_types")
     if not lake.is_table(path):
-        delta.ensure_table(spark, path, ", ".join(_COLUMNS))
+        delta.ensure_table(path, ", ".join(_COLUMNS))
     elif lacking := set(_NAMES) - set(table_log.column_names(path)):
         added = [column for column in _COLUMNS if column.split(" ")[0] in lacking]
         spark.sql(f"alter table delta.`{path}` add columns ({', '.join(added)})")
-    delta.register(spark, lake, [("ops.event_types", "", "ops")])
+    delta.register(lake, [("ops.event_types", "", "ops")])
     return path
 
 

@@ -32,7 +32,7 @@ class FileQueue:
         self._spark = spark
         self.path = path
         if not is_table(path):
-            delta.ensure_table(spark, path, SCHEMA)
+            delta.ensure_table(path, SCHEMA)
         rows = table_log.rows(path, ["path", "size", "modified_at", "found_at"]).sort_by("found_at")
         modified = rows["modified_at"].cast("int64").to_pylist()
         self._waiting: set[str] = set()

@@ -45,6 +45,6 @@ def carried_out(lake: Lake, request: Request) -> Answer:
 def _carry_out(lake: Lake, stream: Stream) -> None:
     """Answer what is asked of a stream that nobody else lands."""
     spark = session("ingest schema", lake.root)
-    query = StreamQuery(spark, lake, stream, ProgressLog(spark, lake), utc_now)
+    query = StreamQuery(spark, lake, stream, ProgressLog(lake), utc_now)
     query.answer_requests()
     spark.stop()

@@ -6,14 +6,10 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from ingest.declarations.stream import Stream
 from ingest.lake import Lake
 from ingest.tables import delta, table_log
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _DDL = (
     "stream string, topic string, partition int, "
@@ -44,7 +40,6 @@ class Gap:
 
 
 def record(
-    spark: SparkSession,
     lake: Lake,
     stream: Stream,
     gaps: Sequence[Gap],
@@ -56,7 +51,7 @@ def record(
         return
     path = lake.ops("gaps")
     if not lake.is_table(path):
-        delta.ensure_table(spark, path, _DDL)
+        delta.ensure_table(path, _DDL)
     for gap in gaps:
         row = (stream.name, *astuple(gap), batch_id, now)
         begins = repr((stream.name, gap.topic, gap.partition, gap.first, gap.reason, batch_id))

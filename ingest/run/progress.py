@@ -11,14 +11,11 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ingest.bronze.landing import Landed
 from ingest.lake import Lake
 from ingest.tables import delta, table_log
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _DDL = (
     "stream string, _batch_id bigint, files int, records bigint, landed bigint, rescued bigint, "
@@ -91,7 +88,6 @@ def save_totals(lake: Lake, totals: Totals) -> None:
 class ProgressLog:
     """Batches of all streams of this process, on their way to `ops.stream_progress`."""
 
-    spark: SparkSession
     lake: Lake
     # Is told the name of a stream whose tables have more rows than before.
     grown: Callable[[str], None] = lambda _: None
@@ -121,5 +117,5 @@ class ProgressLog:
         if not rows:
             return
         path = self.lake.ops("stream_progress")
-        delta.ensure_table(self.spark, path, _DDL)
+        delta.ensure_table(path, _DDL)
         table_log.append_rows(path, rows)

@@ -386,6 +386,6 @@ def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:
     if not lake.is_table(bronze):
         declared = declared_schema(stream.columns)
         full = StructType([*columns.INGEST.fields, *declared.fields])
-        delta.create_table(spark, bronze, full, ("_event_date", "_event_type"))
+        delta.create_clustered_table(spark, bronze, full, ("_event_date", "_event_type"))
     if not lake.is_table(quarantine):
-        delta.create_table(spark, quarantine, columns.QUARANTINE)
+        delta.create_table(quarantine, columns.QUARANTINE)

@@ -73,7 +73,7 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
     for gap in gaps:
         log.warning("%s: %s", stream.name, gap)
     # Before anything that makes the stream start again.
-    record(spark, lake, stream, gaps, newest + 2, datetime.now(UTC))
+    record(lake, stream, gaps, newest + 2, datetime.now(UTC))
     quarantine = lake.bronze(stream.quarantine_table)
     if lake.is_table(quarantine):
         take_out(spark, quarantine, lake.bronze(stream.table), _in_batches(unfinished))

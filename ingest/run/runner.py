@@ -54,7 +54,7 @@ def utc_now() -> datetime:
 def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
     """Land everything that is new, then stop. Returns what went wrong, a stream each."""
     with owned(lake, streams) as (spark, stopping):
-        progress = ProgressLog(spark, lake)
+        progress = ProgressLog(lake)
         ready, behind = caught_up(spark, lake, streams, stopping)
         trigger, gone_on = Trigger.AVAILABLE_NOW, set[str]()
         queries, errors = _started(spark, lake, ready, progress, trigger)
@@ -84,7 +84,7 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
 def stream(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
     """Land what arrives until asked to stop. Returns what went wrong, a stream each."""
     with owned(lake, streams) as (spark, stopping):
-        return land_until_stopped(spark, streams, ProgressLog(spark, lake), stopping)
+        return land_until_stopped(spark, streams, ProgressLog(lake), stopping)
 
 
 def land_until_stopped(
@@ -204,7 +204,6 @@ def _started(
     started = [query.stream for query in queries]
     try:
         delta.register(
-            spark,
             lake,
             [(one.table, one.name, "bronze") for one in started]
             + [(one.quarantine_table, one.name, "quarantine") for one in started],

@@ -106,9 +106,7 @@ def _land(
     own = spark.newSession()
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", "streams")
     try:
-        errors = runner.land_until_stopped(
-            own, plan.streams, ProgressLog(own, lake, dbt.grew), stopping
-        )
+        errors = runner.land_until_stopped(own, plan.streams, ProgressLog(lake, dbt.grew), stopping)
         # Without a stream there are still models to try again, and people who ask.
         while not stopping.wait(_LOOK_EVERY):
             runner.refuse_death(spark, lake)

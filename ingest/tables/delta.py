@@ -25,12 +25,21 @@ REGISTRY_DDL = "table_name string, stream string, kind string, created_at timest
 
 # Seconds that a process may need between a table's folder and its first commit.
 _TO_COMMIT = 2.0
+# Streams commit every second or two; Delta's own interval is 10 commits.
+_PROPERTIES = {"delta.checkpointInterval": "50"}
 
 
-def create_table(
-    spark: SparkSession, path: str, schema: T.StructType, cluster_by: tuple[str, ...] = ()
-) -> None:
+def create_table(path: str, schema: T.StructType) -> None:
     """Make an empty Delta table at `path` unless there is one."""
+    _remove_remains(path)
+    table_log.create(path, schema.json(), _PROPERTIES)
+
+
+def create_clustered_table(
+    spark: SparkSession, path: str, schema: T.StructType, cluster_by: tuple[str, ...]
+) -> None:
+    """The same, clustered by columns: only Spark can."""
+    _remove_remains(path)
     columns = ", ".join(
         f"{quoted(member.name)} {member.dataType.simpleString()}"
         + (
@@ -40,21 +49,24 @@ def create_table(
         )
         for member in schema.fields
     )
-    layout = f" cluster by ({', '.join(map(quoted, cluster_by))})" if cluster_by else ""
-    # Streams commit every second or two; Delta's own interval is 10 commits.
-    properties = "tblproperties ('delta.checkpointInterval' = '50')"
-    _create(spark, path, f"({columns}) using delta{layout} {properties}")
+    properties = ", ".join(f"'{name}' = '{value}'" for name, value in _PROPERTIES.items())
+    spark.sql(
+        f"create table if not exists delta.`{path}` ({columns}) using delta "
+        f"cluster by ({', '.join(map(quoted, cluster_by))}) tblproperties ({properties})"
+    )
 
 
-def _create(spark: SparkSession, path: str, definition: str) -> None:
+def _remove_remains(path: str) -> None:
+    """Remove what a process has left that was killed before a table's first commit.
+
+    Delta takes the folder for a table, and would make none.
+    """
     log = Path(path, "_delta_log")
     if log.is_dir() and not is_table(path):
-        # What a process left that was killed before the first commit: Delta takes the folder for
-        # a table, and would make none. Another process may be about to commit.
+        # Another process may be about to commit.
         time.sleep(_TO_COMMIT)
         if not is_table(path):
             shutil.rmtree(log, ignore_errors=True)
-    spark.sql(f"create table if not exists delta.`{path}` {definition}")
 
 
 def append(rows: DataFrame, path: str) -> None:
@@ -92,11 +104,11 @@ def replace_once(rows: DataFrame, path: str, *, application: str, version: int) 
     writer.save(path)
 
 
-def register(spark: SparkSession, lake: Lake, tables: Sequence[tuple[str, str, str]]) -> None:
+def register(lake: Lake, tables: Sequence[tuple[str, str, str]]) -> None:
     """List tables of bronze, as (table, stream, kind), in `ops.stream_tables`, each once."""
     path = lake.ops("stream_tables")
     if not lake.is_table(path):
-        ensure_table(spark, path, REGISTRY_DDL)
+        ensure_table(path, REGISTRY_DDL)
     listed = set(table_log.rows(path, ["table_name"])["table_name"].to_pylist())
     now = datetime.now(UTC)
     rows = [(*table, now) for table in tables if table[0] not in listed]
@@ -104,16 +116,10 @@ def register(spark: SparkSession, lake: Lake, tables: Sequence[tuple[str, str, s
         table_log.append_rows(path, rows)
 
 
-def ensure_table(spark: SparkSession, path: str, ddl: str, tries: int = 5) -> None:
+def ensure_table(path: str, ddl: str) -> None:
     """Make an empty Delta table unless there is one; two processes may try at once."""
-    for attempt in range(tries):
-        try:
-            _create(spark, path, f"({ddl}) using delta")
-            return
-        except Exception as error:
-            if attempt == tries - 1 or "Concurrent" not in f"{type(error).__name__} {error}":
-                raise
-            time.sleep(0.2 * 2**attempt)
+    _remove_remains(path)
+    table_log.create(path, T.StructType.fromDDL(ddl).json(), {})
 
 
 def table_schema(spark: SparkSession, path: str) -> T.StructType:

@@ -59,7 +59,7 @@ def ensured(spark: SparkSession, lake: Lake) -> str:
     path = lake.ops("event_schemas")
     if not lake.is_table(path):
         parts = (_COLUMNS, _COLUMNS_OF_TYPES, _COLUMNS_OF_IDS)
-        delta.ensure_table(spark, path, ", ".join(parts))
+        delta.ensure_table(path, ", ".join(parts))
         return path
     there = table_log.column_names(path)
     for name, new in (("event_type", _COLUMNS_OF_TYPES), ("guid", _COLUMNS_OF_IDS)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from dataclasses import dataclass
 from functools import reduce
@@ -9,12 +10,22 @@ from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable, Transaction, WriterProperties, write_deltalake
+from deltalake import (
+    CommitProperties,
+    DeltaTable,
+    Schema,
+    Transaction,
+    WriterProperties,
+    write_deltalake,
+)
 from deltalake.exceptions import CommitFailedError
 from pyarrow import parquet
+
+from ingest.lake import is_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +42,27 @@ class BatchCounts:
 
     rows: int
     rescued: int
+
+
+def create(path: str, schema: str, properties: Mapping[str, str]) -> None:
+    """Make an empty table unless there is one; `schema` is JSON, as Spark and Delta write it.
+
+    Spark needs a hundred times as long. Of two processes at once, one makes it.
+    """
+    if is_table(path):
+        return
+    # A second maker would commit its own definition behind the first one's, so the log is made
+    # aside. Delta passes over such folders, should a process be killed here.
+    aside = Path(path, f"_making-{uuid4().hex}")
+    DeltaTable.create(aside, Schema.from_json(schema), configuration=dict(properties))
+    try:
+        (aside / "_delta_log").rename(Path(path, "_delta_log"))
+    except OSError:
+        # There is one that is not empty.
+        if not is_table(path):
+            raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def table_id(path: str) -> str:

@@ -85,12 +85,12 @@ class EventProject:
             for position, (kind, payload) in enumerate(events)
         ]
         (self.landing / f"{number}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-        spark, folders, query = self.lake.spark, self.folders, self._query()
+        folders, query = self.folders, self._query()
         query.discover()
         query.start(Trigger.AVAILABLE_NOW)
         query.wait()
         assert query.error is None, query.error
-        delta.register(spark, folders, [(query.stream.table, query.stream.name, "bronze")])
+        delta.register(folders, [(query.stream.table, query.stream.name, "bronze")])
 
     def fill(self) -> None:
         """Fill the tables of types that have some of their own."""
@@ -98,7 +98,7 @@ class EventProject:
 
     def _query(self) -> StreamQuery:
         spark, folders = self.lake.spark, self.folders
-        progress = ProgressLog(spark, folders)
+        progress = ProgressLog(folders)
         return StreamQuery(spark, folders, self.stream(), progress, lambda: datetime.now(UTC))
 
     def declare(self, **ingest: str) -> None:

@@ -130,7 +130,7 @@ def test_a_stream_that_runs_lands_what_leaves_quarantine_though_no_message_comes
     topics.send("running", [framed(number, schemas[0], {"id": 1})])
     topics.send("running", [framed(number + 1, schemas[1], {"id": 2, "b": 2})])
     topics.land("running")
-    stopping, progress = threading.Event(), ProgressLog(topics.spark, topics.lake)
+    stopping, progress = threading.Event(), ProgressLog(topics.lake)
     with ThreadPoolExecutor(1) as beside:
         told = beside.submit(land_until_stopped, topics.spark, [stream], progress, stopping)
         try:

@@ -278,9 +278,7 @@ def test_a_stream_goes_on_behind_messages_that_are_gone_where_it_is_declared_so(
     topics.land("holey")
     topics.send("holey", [{"id": number} for number in range(1, 6)])
     topics.expire("holey", before=4)
-    query = StreamQuery(
-        topics.spark, topics.lake, stream, ProgressLog(topics.spark, topics.lake), topics.now
-    )
+    query = StreamQuery(topics.spark, topics.lake, stream, ProgressLog(topics.lake), topics.now)
     query.start(Trigger.AVAILABLE_NOW)
     query.wait()
     assert query.goes_on()

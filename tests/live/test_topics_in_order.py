@@ -58,7 +58,7 @@ def test_topics_in_order_keep_their_limit_while_the_stream_runs(
             topics.send(name, [{"id": one} for one in ids])
 
     monkeypatch.setattr(landing, "failpoint", failpoint)
-    stopping, progress = threading.Event(), ProgressLog(topics.spark, topics.lake)
+    stopping, progress = threading.Event(), ProgressLog(topics.lake)
     with ThreadPoolExecutor(1) as beside:
         told = beside.submit(land_until_stopped, topics.spark, [stream], progress, stopping)
         try:

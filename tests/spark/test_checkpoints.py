@@ -166,7 +166,7 @@ def test_a_checkpoint_or_table_that_is_not_ours_is_refused(workshop: Workshop) -
 
 def test_files_that_come_while_a_batch_waits_land_together(workshop: Workshop) -> None:
     stream = workshop.stream("behind", {"id": "bigint"})
-    progress = ProgressLog(workshop.spark, workshop.lake)
+    progress = ProgressLog(workshop.lake)
     query = StreamQuery(workshop.spark, workshop.lake, stream, progress, workshop.now)
     for number in range(3):
         workshop.drop("behind", f"{number}.jsonl", [{"id": number}])

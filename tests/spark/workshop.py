@@ -94,9 +94,7 @@ class Workshop:
         """Land what is new of a stream, as a process that has just started; what went wrong."""
         stream = self._streams[name]
         with StreamLock(self.lake.lock(stream.table), stream.name):
-            query = StreamQuery(
-                self.spark, self.lake, stream, ProgressLog(self.spark, self.lake), self.now
-            )
+            query = StreamQuery(self.spark, self.lake, stream, ProgressLog(self.lake), self.now)
             query.answer_requests()
             query.discover()
             query.start(Trigger.AVAILABLE_NOW)
@@ -110,7 +108,7 @@ class Workshop:
 
     def fill(self, name: str) -> list[HeadwaterError]:
         """Fill the tables of a stream's types, as a process that has just started."""
-        stream, progress = self._streams[name], ProgressLog(self.spark, self.lake)
+        stream, progress = self._streams[name], ProgressLog(self.lake)
         query = StreamQuery(self.spark, self.lake, stream, progress, self.now)
         return query.fill_tables(threading.Event())
 

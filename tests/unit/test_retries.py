@@ -83,7 +83,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def run() -> list[HeadwaterError]:
     """Land a stream until it runs, or until nothing is left to run."""
     nothing: Any = SimpleNamespace()
-    progress = ProgressLog(nothing, Lake("nowhere"))
+    progress = ProgressLog(Lake("nowhere"))
     return runner.land_until_stopped(nothing, [STREAM], progress, Query.stopping)
 
 

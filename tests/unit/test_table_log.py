@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from deltalake import CommitProperties, Transaction, write_deltalake
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from ingest.tables import table_log
 from ingest.tables.table_log import BatchCounts
@@ -104,3 +104,22 @@ def test_two_writers_replace_their_own_rows_at_once(table: str) -> None:
             done.result()
     rows = table_log.rows(table).sort_by("_batch_id").to_pylist()
     assert [tuple(row.values()) for row in rows] == [(2, "14"), (3, "{}"), (4, "14")]
+
+
+def test_two_processes_that_make_a_table_make_one(tmp_path: Path) -> None:
+    schema = (
+        '{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,'
+        '"metadata":{"comment":"What it means."}}]}'
+    )
+
+    def make(path: str) -> None:
+        table_log.create(path, schema, {"delta.checkpointInterval": "50"})
+
+    for number in range(20):
+        path = str(tmp_path / f"table {number}")
+        with ThreadPoolExecutor(4) as makers:
+            list(makers.map(make, [path] * 4))
+        assert table_log.version(path) == 0
+    made = DeltaTable(path)
+    assert made.metadata().configuration == {"delta.checkpointInterval": "50"}
+    assert made.schema().fields[0].metadata == {"comment": "What it means."}
