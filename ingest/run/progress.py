@@ -6,7 +6,9 @@ without Spark; the batches themselves become rows, written together now and then
 
 from __future__ import annotations
 
+import contextlib
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -77,45 +79,109 @@ def read_totals(lake: Lake, stream: str, table: str) -> Totals:
 
 def save_totals(lake: Lake, totals: Totals) -> None:
     """Replace a stream's totals."""
-    path = totals_file(lake, totals.table)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(".new")
-    new.write_text(json.dumps(asdict(totals)) + "\n", "utf-8")
-    new.replace(path)
+    _replace(totals_file(lake, totals.table), json.dumps(asdict(totals)) + "\n")
 
 
 @dataclass(slots=True)
 class ProgressLog:
-    """Batches of all streams of this process, on their way to `ops.stream_progress`."""
+    """Batches of all streams of this process, on their way to `ops.stream_progress`.
+
+    Until they are there each is a line of a file, too, so that sums are true behind a process
+    that was killed.
+    """
 
     lake: Lake
     # Is told the name of a stream whose tables have more rows than before.
     grown: Callable[[str], None] = lambda _: None
     _rows: list[tuple[Any, ...]] = field(default_factory=list)
+    _files: dict[str, Path] = field(default_factory=dict)
+    # The newest batch of each stream that is known, the only one that may run again.
+    _newest: dict[str, int] = field(default_factory=dict)
+    # Batches of several streams end at once, while others are written.
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, stream: str, table: str) -> None:
+        """Take over what a process has left that ended before it wrote it."""
+        file, there = _batches_file(self.lake, table), self._written(stream)
+        with self._lock:
+            self._files[stream] = file
+            self._rows = [row for row in self._rows if row[0] != stream]
+            left = [row for row in _left(file) if (row[-1], row[1]) not in there]
+            # Without a line that was cut off, behind which the next one would stand.
+            _replace(file, "".join(map(_line, left)))
+            self._rows += left
+            known = there | {(row[-1], row[1]) for row in left}
+            self._newest[stream] = max(known)[1] if known else -1
+
+    def _written(self, stream: str) -> set[tuple[datetime, int]]:
+        """When each batch of a stream ended that the table has, and its number."""
+        path = self.lake.ops("stream_progress")
+        if not self.lake.is_table(path):
+            return set()
+        found = table_log.rows_where(path, {"stream": stream}, ["ended_at", "_batch_id"])
+        return {(row["ended_at"], row["_batch_id"]) for row in found.to_pylist()}
 
     def add(self, stream: str, landed: Landed, seconds: float, at: datetime) -> None:
-        """Remember a batch."""
-        self._rows.append(
-            (
-                stream,
-                landed.batch_id,
-                landed.files,
-                landed.records,
-                landed.landed,
-                landed.rescued,
-                landed.quarantined,
-                seconds,
-                at,
-            )
+        """Remember a batch, unless it is one that runs again."""
+        row = (
+            stream,
+            landed.batch_id,
+            landed.files,
+            landed.records,
+            landed.landed,
+            landed.rescued,
+            landed.quarantined,
+            seconds,
+            at,
         )
+        with self._lock:
+            if landed.batch_id != self._newest[stream]:
+                self._newest[stream] = landed.batch_id
+                self._rows.append(row)
+                with self._files[stream].open("a", encoding="utf-8") as file:
+                    file.write(_line(row))
         if landed.records:
             self.grown(stream)
 
     def write(self) -> None:
         """Write what was remembered, in one commit."""
-        rows, self._rows = self._rows, []
+        with self._lock:
+            rows = self._rows.copy()
         if not rows:
             return
         path = self.lake.ops("stream_progress")
         delta.ensure_table(path, _DDL)
         table_log.append_rows(path, rows)
+        with self._lock:
+            self._rows = self._rows[len(rows) :]
+            for stream in {row[0] for row in rows}:
+                lines = [_line(row) for row in self._rows if row[0] == stream]
+                _replace(self._files[stream], "".join(lines))
+
+
+def _batches_file(lake: Lake, table: str) -> Path:
+    return totals_file(lake, table).with_suffix(".batches.jsonl")
+
+
+def _line(row: tuple[Any, ...]) -> str:
+    return json.dumps([*row[:-1], row[-1].isoformat()]) + "\n"
+
+
+def _left(file: Path) -> list[tuple[Any, ...]]:
+    """The rows in a file of batches."""
+    found = []
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    for line in lines:
+        # The last one may be cut off: then its batch is not committed, and runs again.
+        with contextlib.suppress(ValueError):
+            *row, at = json.loads(line)
+            found.append((*row, datetime.fromisoformat(at)))
+    return found
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put a text in a file's place, so that a reader finds all of it or what was there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(".new")
+    new.write_text(text, "utf-8")
+    new.replace(path)

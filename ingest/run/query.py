@@ -67,6 +67,7 @@ class StreamQuery:
     ) -> None:
         self._spark, self._lake, self.stream, self._clock = spark, lake, stream, clock
         self._progress = progress
+        progress.begin(stream.name, stream.table)
         self._totals = read_totals(lake, stream.name, stream.table)
         self._first_batch = True
         self.error: HeadwaterError | None = None
