@@ -24,11 +24,11 @@ from ingest.run.progress import Totals
 from ingest.stack.addresses import schema_registry_properties
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
-from live.board import Board
+from live.board import STREAMS, Board
 from live.events import TOPICS, Applications
 from live.latency import latencies
 from live.shop import Shop
-from live.truth import compared, is_confirmed, is_followed, landed, position_of
+from live.truth import KEPT, compared, has_read_all, is_confirmed, is_followed, position_of
 from live.usage import Usage
 
 # Seconds in which all that was produced has landed, once nothing more comes.
@@ -117,7 +117,7 @@ def _play(
         console.print(f"Made: {made.total():,} events, {shop.changes:,} row changes.")
         if applications.refused:
             console.print(f"{applications.refused:,} events were refused by the broker.")
-        _caught_up(root, database, produced, board, server)
+        _caught_up(database, stack.address("kafka"), board, server)
     totals = board.totals()
     console.print(board.table())
     for one in latencies(root, measured):
@@ -215,29 +215,23 @@ def _work(
         worker.join(90)
 
 
-def _caught_up(
-    root: Path,
-    database: str,
-    produced: Mapping[str, int],
-    board: Board,
-    server: subprocess.Popen[bytes],
-) -> None:
+def _caught_up(database: str, broker: str, board: Board, server: subprocess.Popen[bytes]) -> None:
     """Wait until all that was made has landed, for a while."""
     until, position = time.monotonic() + _TO_CATCH_UP, position_of(database)
     while time.monotonic() < until and server.poll() is None:
-        totals = board.totals()
+        # One after the other: what a batch has landed is in the totals before it is committed.
         if (
             is_confirmed(database, position)
-            and all(landed(root, topic)[0] == count for topic, count in produced.items())
-            and all(one.lag == 0 and _is_applied(one) for one in totals.values())
+            and all(has_read_all(board.lake, broker, f"live__{name}") for name in STREAMS)
+            and _are_applied(board.totals())
         ):
             return
         time.sleep(2.0)
 
 
-def _is_applied(totals: Totals) -> bool:
-    """Whether the table of living keys holds all that has landed, where the stream keeps one."""
-    return totals.current_batch_id < 0 or totals.current_batch_id >= totals.newest_batch_id
+def _are_applied(totals: Mapping[str, Totals]) -> bool:
+    """Whether the tables of living keys hold all that has landed."""
+    return all(totals[name].current_batch_id >= totals[name].newest_batch_id for name in KEPT)
 
 
 if __name__ == "__main__":

@@ -10,16 +10,20 @@ from typing import Any
 
 import psycopg
 import pyarrow as pa
+from confluent_kafka import Consumer, TopicPartition
 from deltalake import DeltaTable, QueryBuilder
 from psycopg import sql
 from pyspark.sql.types import VariantVal
+
+from ingest.lake import Lake
+from ingest.run.checkpoint import counted, newest_committed
 
 SLOT = "headwater_live"
 _TIME = "to_char({} at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US')"
 _TIME_THERE = "to_char({}, '%Y-%m-%d %H:%M:%S%.6f')"
 _DIGITS = "cast(amount as varchar)"
 # Of each kept table: its columns as PostgreSQL and as the lake tell them, and what is summed.
-_KEPT = {
+KEPT = {
     "customers": (
         f"customer_id, name, city, md5(about), {_TIME.format('updated_at')}",
         f"customer_id, name, city, md5(about), {_TIME_THERE.format('updated_at')}",
@@ -52,7 +56,7 @@ def compared(
 ) -> Iterator[Compared]:
     """Rows and sums of each kept table, events of each topic, and that nothing was refused."""
     with psycopg.connect(database) as connection:
-        for table, (columns, there, summed) in _KEPT.items():
+        for table, (columns, there, summed) in KEPT.items():
             asked = sql.SQL("select {} from {}").format  # of our own words alone
             name, current = sql.Identifier(table), f"live__{table}__current"
             rows = set(connection.execute(asked(sql.SQL(columns), name)).fetchall())
@@ -108,6 +112,22 @@ def is_followed(database: str) -> bool:
     with psycopg.connect(database) as connection:
         found = connection.execute(asked, [SLOT]).fetchone()
     return bool(found and found[0])
+
+
+def has_read_all(lake: Lake, servers: str, table: str) -> bool:
+    """Whether the batches of a stream that are committed end where its topics do."""
+    checkpoint = lake.checkpoint(table)
+    read = counted(checkpoint, newest_committed(checkpoint)) or {}
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "live"})
+    try:
+        ends = (
+            (consumer.get_watermark_offsets(TopicPartition(topic, int(number)), timeout=30), offset)
+            for topic, partitions in read.items()
+            for number, offset in partitions.items()
+        )
+        return bool(read) and all(end <= offset for (_, end), offset in ends)
+    finally:
+        consumer.close()
 
 
 def landed(lake: Path, topic: str) -> tuple[int, int]:
