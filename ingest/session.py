@@ -112,7 +112,6 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
     """
     from pyspark.sql import SparkSession
 
-    cores = os.cpu_count() or 1
     # As profiles.yml names them for dbt, which opens the same catalog when no driver runs.
     catalog = {
         "spark.hadoop.javax.jdo.option.ConnectionURL": (
@@ -120,14 +119,10 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
         ),
         # Streams, builds and people's questions take turns at the cores.
         "spark.scheduler.mode": "FAIR",
-        # A task waits for its Python worker as long as it works, and small jobs of builds and of
-        # people would wait for tasks of streams to end.
-        "spark.master": f"local[{2 * cores}]",
-        "spark.default.parallelism": str(cores),
     }
     builder = SparkSession.builder.appName("headwater serve").enableHiveSupport()
     derby = f'"-Dderby.stream.error.file={catalog_folder(lake)}/derby.log"'
-    compiler = _QUICK_COMPILER if cores < _ENOUGH_CORES else ""
+    compiler = _QUICK_COMPILER if (os.cpu_count() or 1) < _ENOUGH_CORES else ""
     return _started(builder, lake, {**catalog, **more}, f"{derby} {compiler}")
 
 
