@@ -81,8 +81,8 @@ _TO_END = 0.5
 # Java throws away what it needs again.
 _CODE_CACHE = "-XX:ReservedCodeCacheSize=512m"
 
-# A driver that lands and builds runs so much code that Java's second compiler is at it for the
-# first quarter of an hour: a third of what two cores have left for the pipeline.
+# A driver that lands and builds runs so much code that Java's second compiler is at it for many
+# minutes, with a fifth of what two cores have left for the pipeline.
 _QUICK_COMPILER, _ENOUGH_CORES = "-XX:TieredStopAtLevel=1", 4
 
 # What a broken message of Avro says of its own size is not believed: the JVM would die of it.

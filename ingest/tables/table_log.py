@@ -47,7 +47,7 @@ class BatchCounts:
 def create(path: str, schema: str, properties: Mapping[str, str]) -> None:
     """Make an empty table unless there is one; `schema` is JSON, as Spark and Delta write it.
 
-    Spark needs a hundred times as long. Of two processes at once, one makes it.
+    Of two processes at once, one makes it.
     """
     if is_table(path):
         return
