@@ -32,6 +32,15 @@ replica.fetch.max.bytes=10485760
 """
 
 
+def new_cluster_id() -> str:
+    """A random id of 16 bytes as Kafka writes it, which no command line takes for an option."""
+    while True:
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        # One in 64 begins with a dash. Kafka's own `Uuid.randomUuid` draws again, too.
+        if not cluster.startswith("-"):
+            return cluster
+
+
 class Broker(JavaPart):
     """See Part."""
 
@@ -51,8 +60,8 @@ class Broker(JavaPart):
         properties.write_text(_PROPERTIES.format(data=data, **place.ports), "utf-8")
         if (data / "meta.properties").exists():
             return
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        formatting = ("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties))
+        identity = ("-t", new_cluster_id(), "-c", str(properties))
+        formatting = ("kafka.tools.StorageTool", "format", *identity)
         done = subprocess.run(
             [*self._java, *formatting], capture_output=True, text=True, check=False
         )
