@@ -81,7 +81,10 @@ class Batches:
     def firsts(
         self, keys: Sequence[str], value: str
     ) -> Mapping[tuple[str | None, ...], str | None]:
-        """A text in column `value` of each distinct combination of `keys`."""
+        """A text in column `value` of each distinct combination of `keys`.
+
+        Of each combination, the first row of each batch must have one.
+        """
         if isinstance(self.found, Sequence):
             columns = [
                 [one for batch in self.found for one in batch[name].to_pylist()]
@@ -90,6 +93,6 @@ class Batches:
             # Backwards, so that the first one stays.
             rows: list[tuple[Any, ...]] = list(zip(*columns, strict=True))[::-1]
         else:
-            first = F.first(value).alias(value)
+            first = F.first(value, ignorenulls=True).alias(value)
             rows = list(self.found.groupBy(*keys).agg(first).collect())
         return {tuple(row[:-1]): row[-1] for row in rows}

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -324,7 +326,7 @@ def _unseen(batch: pa.RecordBatch, verdicts: Sequence[tuple[str | None, ...]]) -
 
 
 def _told(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:
-    """The type, the shape and the payload of each event; nothing of what is none."""
+    """The type and the shape of each event, and a payload of each pair; nothing of what is none."""
     types: list[str | None] = [None] * len(texts)
     found, payloads = types.copy(), types.copy()
     events = places.events(texts)
@@ -332,7 +334,9 @@ def _told(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:
     for number, pair in enumerate(events.of.tolist()):
         if pair >= 0:
             types[number], found[number] = events.pairs[pair][0], shapes[pair]
-            payloads[number] = written(places.payload_of(texts[number].as_py()))
+    pairs, firsts = np.unique(events.of, return_index=True)
+    for number in firsts[pairs >= 0].tolist():
+        payloads[number] = written(places.payload_of(texts[number].as_py()))
     return types, found, payloads
 
 
@@ -344,14 +348,17 @@ def _identifying(known: Known, refused: Mapping[int, str]) -> Work:
     reasons = {hexadecimal(number): reason for number, reason in refused.items()}
 
     def identified(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        @cache
+        def variation_of(event_type: str, shape: str) -> str:
+            return hexadecimal(known.judged(event_type, parse_shape(shape))[0])
+
         for batch in batches:
             records = batch.to_pylist()
             for one in records:
                 one[SCHEMA_ID], one["rule"] = one[_WRITER], None
                 if one["event_type"] is None or one["event_shape"] is None:
                     continue
-                number, _ = known.judged(one["event_type"], parse_shape(one["event_shape"]))
-                one[SCHEMA_ID] = hexadecimal(number)
+                one[SCHEMA_ID] = variation_of(one["event_type"], one["event_shape"])
                 if reason := reasons.get(one[SCHEMA_ID]):
                     one |= {"code": "INCOMPATIBLE_CHANGE", "reason": reason, "text": None}
                     one["rule"] = rule_of(one["event_type"])

@@ -6,7 +6,7 @@ Where an outline does not tell all, Python looks at that document for itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from string import Template
 from typing import TYPE_CHECKING, Any
 
@@ -128,12 +128,20 @@ class Places:
             return EMPTY
 
 
+# Judgements that are kept.
+_MOST_JUDGED = 20_000
+
+
 @dataclass(frozen=True, slots=True)
 class Watch:
     """Tells what is new about events, from what is known."""
 
     places: Places
     known: Known
+    # By type and a shape's identity, with that shape.
+    _judged: dict[tuple[str, int], tuple[Shape, tuple[int, bool]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def judged(
         self, texts: pa.StringArray, record: pa.StructArray, kind: T.StructType
@@ -143,11 +151,23 @@ class Watch:
         What has no type has no variation, and so nothing new.
         """
         events = self.places.events_read(texts, record, kind)
-        judged = [self.known.judged(name, shape) for name, shape in events.pairs]
+        judged = [self._judgement(name, shape) for name, shape in events.pairs]
         variations = pa.array([*(hexadecimal(number) for number, _ in judged), None], pa.string())
         known = np.array([*(is_known for _, is_known in judged), True], dtype=bool)
         of = np.where(events.of < 0, len(judged), events.of)
         return variations.take(pa.array(of)), known[of]
+
+    def _judgement(self, event_type: str, shape: Shape) -> tuple[int, bool]:
+        """See Known.judged. An outline's shape is the same object again and again."""
+        key = event_type, id(shape)
+        before = self._judged.get(key)
+        if before and before[0] is shape:
+            return before[1]
+        if len(self._judged) >= _MOST_JUDGED:
+            self._judged.clear()
+        found = self.known.judged(event_type, shape)
+        self._judged[key] = shape, found
+        return found
 
 
 def hexadecimal(number: int) -> str:

@@ -69,6 +69,8 @@ def kept_with(kept: Shape, new: Shape) -> tuple[Shape, list[Conflict]]:
 
 
 def _kept_with(kept: Shape, new: Shape, path: tuple[str, ...], conflicts: list[Conflict]) -> Shape:
+    if new.is_scalar and new.kinds <= kept.kinds:
+        return kept
     own = {json_type(kind) for kind in kept.kinds}
     if len(own) != 1:
         return kept.merged(new)

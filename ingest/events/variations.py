@@ -74,6 +74,8 @@ def with_maps(seen: Shape, new: Shape = EMPTY) -> Shape:
 
     That is where there are many names, of which `new`, an event that has some, has few.
     """
+    if seen.is_scalar and OBJECT not in seen.kinds:
+        return seen
     kinds, fields, element = seen.kinds, seen.fields, seen.element
     are_many = len(fields) > max(MAP_FROM_KEYS, _SPARSE * len(new.fields)) and bool(new.fields)
     if OBJECT in kinds and (MAP in kinds or are_many):

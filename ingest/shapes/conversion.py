@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from pyspark.sql import types as T
 
+# What from_json would take, and JSON has not.
+_STRICT = "'allowNonNumericNumbers', 'false', 'allowSingleQuotes', 'false'"
 # Names of struct members, outermost first.
 Path = tuple[str, ...]
 
@@ -80,8 +82,9 @@ def typed(kind: T.DataType, source: str, depth: int = 0) -> str:
 
 def _typed_text(kind: T.DataType, text: str) -> str:
     if isinstance(kind, T.VariantType):
-        # Null where a name stands twice in an object.
-        return f"try_parse_json({text})"
+        # Null where a name stands twice in an object. As `try_parse_json`, which begins with an
+        # empty table of names at each text.
+        return f"from_json({text}, 'variant', map({_STRICT}))"
     if isinstance(kind, T.BinaryType):
         # As Spark's own from_json: JSON has no bytes.
         return f"try_to_binary({text}, 'base64')"

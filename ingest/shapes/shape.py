@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import lru_cache, reduce
 
 VOID, STRING, BOOLEAN, BIGINT, DOUBLE = "VOID", "STRING", "BOOLEAN", "BIGINT", "DOUBLE"
 OBJECT, ARRAY = "OBJECT", "ARRAY"
@@ -49,6 +49,11 @@ class Shape:
         """The kinds without null."""
         return self.kinds - {VOID}
 
+    @property
+    def is_scalar(self) -> bool:
+        """Whether there is nothing inside."""
+        return not self.fields and self.element is None
+
     def covers(self, other: Shape) -> bool:
         """Whether all that `other` has was seen here; nulls are nothing."""
         if not other.values <= self.kinds:
@@ -61,6 +66,8 @@ class Shape:
 
     def merged(self, other: Shape) -> Shape:
         """Both shapes in one."""
+        if other.is_scalar and other.kinds <= self.kinds:
+            return self
         fields = dict(self.fields)
         for name, shape in other.fields.items():
             fields[name] = fields[name].merged(shape) if name in fields else shape
@@ -99,6 +106,7 @@ def quoted_name(name: str) -> str:
     return name if name.isidentifier() else "`" + name.replace("`", "``") + "`"
 
 
+@lru_cache(maxsize=10_000)
 def parse_shape(text: str) -> Shape:
     """The shape that a text tells; ValueError where it is none."""
     shape, rest = _parse(text)

@@ -7,8 +7,9 @@ and a batch uses the entries up to its own number, so that it does the same when
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ingest.lake import Lake
@@ -52,6 +53,11 @@ class Entry:
     change: str | None = None
     conflict: str | None = None
     guid: str | None = None
+
+
+# Each in the order of the table's columns.
+_of_schema = attrgetter("version", "variation", "shape", "schema", "added")
+_of_type = attrgetter("event_type", "prototype", "change", "conflict", "guid")
 
 
 def ensured(spark: SparkSession, lake: Lake) -> str:
@@ -104,7 +110,7 @@ def append(
         return
     table_log.append_rows(
         path,
-        [(stream, batch_id, *astuple(one)[:5], now, *astuple(one)[5:]) for one in rows],
+        [(stream, batch_id, *_of_schema(one), now, *_of_type(one)) for one in rows],
         application=application,
         version=batch_id,
     )
