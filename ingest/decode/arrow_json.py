@@ -34,9 +34,11 @@ if TYPE_CHECKING:
 # What counting cannot see, in a text that DuckDB takes for JSON: a colon apart from its name,
 # a name that ends in a backslash, a comma too many, NaN and Infinity; and numbers that a
 # 64-bit integer or a double may not hold: 19 digits, more than 15 with a point, an exponent.
+# Strings have such words and digits, too: only those are meant that stand where a value does.
 _UNSEEN = (
     r'"[ \t\r\n]+:|\\\\":|,[ \t\r\n]*[}\]]'
-    r"|[:,\[ \t\r\n]-?([0-9]{19}|[0-9]{7,}\.|[0-9]*\.[0-9]{9}|[0-9.]+[eE]|[nN][aA]|[iI][nN])"
+    r'|(?:":|[,\[])[ \t\r\n]*-?'
+    r"(?:[0-9]{19}|[0-9]{7,}\.|[0-9]*\.[0-9]{9}|[0-9.]+[eE]|(?i:nan|inf(?:inity)?)[ \t\r\n]*[,}\]])"
 )
 _QUOTE, _BACKSLASH, _COLON, _SPACE, _BRACE, _BRACKET, _NULL = b'"\\: {[n'
 # What a value's first byte says of it: nothing, or that it is a scalar, an object, an array, null.

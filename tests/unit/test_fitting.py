@@ -109,6 +109,9 @@ MISFITTING = [
     ("a string", '{"a":0.12345678901234567890}'),
     ("a string", '{"a":123456789012345678901}'),
     ("a double", '{"a":NaN}'),
+    ("a double", '{"a": -inf\t}'),
+    ("a array<double>", '{"a":[1,\n nAn ]}'),
+    ("a array<variant>", '{"a":[ Infinity,1]}'),
     ("a double", '{"a":"1.5"}'),
     ("a double", '{"a":9007199254740993}'),
     ("a double", '{"a":0.12345678901234567890}'),
@@ -144,6 +147,16 @@ def test_it_is_held_back(columns: str, text: str | bytes | None) -> None:
     assert read(struct(columns), neighbour, text)[1] is None
     if not isinstance(text, bytes):
         assert not fits(text, struct(columns), overflow_matters=True)
+
+
+def test_prose_and_times_cost_no_second_look() -> None:
+    """Strings are full of what would be an odd number elsewhere."""
+    text = '{"a": "in nature, a nanosecond: 1e5", "b": ["10:30:12.123456789Z", " inf "], "c": 1.5}'
+
+    with patch.object(arrow_json, "fits", side_effect=AssertionError):
+        held = read(struct("a string, b array<string>, c double"), text)
+
+    assert held == [json.loads(text)]
 
 
 def test_a_field_without_a_column_is_ignored_where_nothing_is_rescued() -> None:
