@@ -34,6 +34,8 @@ from ingest.tables import schema_log
 from ingest.tables.columns import INGEST
 
 Node = dict[str, Any]
+# What Markdown takes for nothing else; the page's list of columns shows other words unread.
+_PLAIN = "._- ,;()'?%"
 _MEANINGS = {field.name: field.metadata["comment"] for field in INGEST.fields}
 
 
@@ -46,6 +48,7 @@ def write() -> Path:
     schemas = schema_log.avro_schemas(lake)
     told = {stream: descriptions(texts) for stream, texts in schemas.items()}
     add_descriptions(manifest, catalog, told)
+    add_meanings(manifest, catalog)
     for name, artifact in (("manifest.json", manifest), ("catalog.json", catalog)):
         (target / name).write_text(json.dumps(artifact), encoding="utf-8")
     page = target / "static_index.html"
@@ -99,6 +102,20 @@ def add_descriptions(
                 column["description"] = _as_html(text)
 
 
+def add_meanings(manifest: Node, catalog: Node) -> None:
+    """Describe the columns that each stream and each type has, where nobody else has.
+
+    The page shows descriptions of yml alone, and not the comments of tables.
+    """
+    for unique_id, source in manifest["sources"].items():
+        if unique_id not in catalog["sources"]:
+            continue
+        if "ingest" in (source["config"].get("meta") or {}) or _is_type(source):
+            for name in _MEANINGS.keys() & catalog["sources"][unique_id]["columns"].keys():
+                column = source["columns"].setdefault(name, _column(name))
+                column["description"] = column["description"] or _MEANINGS[name]
+
+
 def static_page(manifest: Node, catalog: Node) -> str:
     """dbt's page with its data in it; names come from outside and must not end the script."""
     from dbt.task.docs import DOCS_INDEX_FILE_PATH
@@ -148,7 +165,7 @@ def _description(one: Registered) -> str:
         kind = f"A table of its own, in group {one.event_group}"
     waits = f" Waits for a decision: {_as_html(one.pending)}." if one.pending else ""
     return (
-        f"Events of type <code>{_as_html(one.event_type)}</code>, which came in {one.stream}. "
+        f"Events of type {_as_html(one.event_type)}, which came in {one.stream}. "
         f"Version {one.version}, first seen {_moment(one.first_seen)}, last grown "
         f"{_moment(one.last_grown)}. {one.events} events landed, the last at "
         f"{_moment(one.last_seen)}.{waits} {kind}. One row per event."
@@ -158,7 +175,7 @@ def _description(one: Registered) -> str:
 def _attribute(field: T.StructField) -> Node:
     attribute = field.metadata[ATTRIBUTE]
     return _column(field.name) | {
-        "description": f"Attribute <code>{_as_html(attribute)}</code>.",
+        "description": f"Attribute {_as_html(attribute)}.",
         "meta": {"attribute": attribute},
         "data_type": sql_type(field.dataType),
         "config": {"meta": {"attribute": attribute}, "tags": []},
@@ -184,7 +201,7 @@ def _column(name: str) -> Node:
 def _catalogued(
     one: Registered, stream: Node, beside: Mapping[str, Any] | None, unique_id: str
 ) -> Node:
-    """What dbt would have found of the view in its catalog."""
+    """What dbt would have found of it in its catalog."""
     payload = read_stream(stream).events.payload
     shared = {
         name: column["type"]
@@ -199,7 +216,7 @@ def _catalogued(
     }
     return {
         "metadata": {
-            "type": "view",
+            "type": "table" if one.has_table else "view",
             "schema": one.table_schema,
             "name": one.table_name,
             "database": None,
@@ -253,8 +270,8 @@ def _moment(at: datetime | None) -> str:
 
 
 def _as_html(text: str) -> str:
-    """A text from outside, in words of HTML that Markdown leaves alone."""
-    return "".join(one if one.isalnum() or one in "._- " else f"&#{ord(one)};" for one in text)
+    """A text from outside, as Markdown leaves it alone. The page shows no tags of HTML."""
+    return "".join(one if one.isalnum() or one in _PLAIN else f"&#{ord(one)};" for one in text)
 
 
 def _read(path: Path) -> Node:

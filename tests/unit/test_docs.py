@@ -9,7 +9,7 @@ from dbt.artifacts.resources.v1.source_definition import SourceDefinition
 from dbt_common.contracts.metadata import CatalogTable
 from pyspark.sql import types as T
 
-from ingest.cli.docs import add_descriptions, add_types, static_page
+from ingest.cli.docs import add_descriptions, add_meanings, add_types, static_page
 from ingest.registry.descriptions import descriptions
 from tests.unit.test_scaffold import registered
 
@@ -106,8 +106,22 @@ def test_names_from_outside_stay_text_on_the_page() -> None:
     manifest, catalog = artifacts()
     before = static_page(manifest, catalog).count("</script>")
     add_types(manifest, catalog, [PLACED])
-    assert "<script" not in manifest["sources"][TYPE]["description"]
+    # The page shows words of HTML as they are.
+    assert "<" not in manifest["sources"][TYPE]["description"]
     assert static_page(manifest, catalog).count("</script>") == before
+
+
+def test_columns_of_every_stream_and_type_say_what_they_mean() -> None:
+    manifest, catalog = artifacts()
+    own = {"name": "_batch_id", "description": "As the yml says."}
+    manifest["sources"][STREAM]["columns"] = {"_batch_id": own}
+    add_types(manifest, catalog, [PLACED])
+    for _ in range(2):
+        add_meanings(manifest, catalog)
+    described = {key: one["columns"] for key, one in manifest["sources"].items()}
+    assert described[STREAM]["_batch_id"]["description"] == "As the yml says."
+    assert described[TYPE]["_batch_id"]["description"].startswith("Number of the commit")
+    assert set(described[TYPE]) == {"_batch_id", "price"}
 
 
 def test_a_schema_describes_what_nobody_has_described() -> None:
