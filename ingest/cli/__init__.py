@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,6 +34,8 @@ Select = Annotated[
 Exclude = Annotated[
     list[str] | None, typer.Option("--exclude", help="Streams to leave out, in dbt's words.")
 ]
+# No command that has one of these takes values without an option's name.
+_SELECTING = ("--select", "-s", "--exclude", "--streams", "--build")
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -213,12 +215,28 @@ def _end(errors: list[HeadwaterError]) -> None:
         raise typer.Exit(max(error.exit_code for error in errors))
 
 
+def one_value_each(arguments: Sequence[str]) -> list[str]:
+    """Arguments of which each option that selects has one value.
+
+    dbt takes `--select a b` for both, and so do its users.
+    """
+    found: list[str] = []
+    option = None
+    for argument in arguments:
+        if argument.startswith("-"):
+            option = argument if argument in _SELECTING else None
+        elif option and found[-1] != option:
+            found.append(option)
+        found.append(argument)
+    return found
+
+
 def main() -> None:
     """Run the command; a person's mistake ends in one line and an exit code."""
     from ingest.cli import show
 
     try:
-        app()
+        app(one_value_each(sys.argv[1:]))
     except HeadwaterError as error:
         show.error(error)
         sys.exit(error.exit_code)
