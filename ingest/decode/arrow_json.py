@@ -152,6 +152,19 @@ def _illegible(strings: pa.StringArray, start: int = 0) -> Iterator[int]:
             yield start
 
 
+@dataclass(slots=True)
+class _Experience:
+    """Whether the texts that came last had some that are no JSON, as the next will have, too.
+
+    To look at each beforehand takes a third more time; not to, and to begin again, even more.
+    """
+
+    is_bad: bool = False
+
+
+_experience = _Experience()
+
+
 @lru_cache(maxsize=1)
 def connection() -> duckdb.DuckDBPyConnection:
     """This process's DuckDB; Spark runs a process a core, so one thread is enough."""
@@ -172,11 +185,15 @@ def _parsed(texts: pa.StringArray, kind: T.StructType) -> pa.StructArray:
         query = _TRANSFORMED.replace("$text", text).replace("$structure", structure)
         return database.sql(query).to_arrow_table()["r"].combine_chunks()
 
-    try:
-        return transformed("text")
-    except duckdb.InvalidInputException:
-        # It ends the query at the first text that is no JSON; to look at each takes a third more.
-        return transformed("case when json_valid(text) then text end")
+    if not _experience.is_bad:
+        try:
+            return transformed("text")
+        except duckdb.InvalidInputException:
+            # The first text that is no JSON ends the query.
+            pass
+    found = transformed("case when json_valid(text) then text end")
+    _experience.is_bad = found.null_count > texts.null_count
+    return found
 
 
 def _structure(kind: T.DataType) -> Any:

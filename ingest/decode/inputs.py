@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ingest.decode.batches import Batches
     from ingest.decode.structures import Watch
 
-# Bytes that are read to columns at once: as many as a processor keeps close by.
-ENOUGH = 1 << 22
+# Bytes that are read to columns at once.
+ENOUGH = 1 << 24
 
 
 class Input(Protocol):

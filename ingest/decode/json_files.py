@@ -45,8 +45,8 @@ class Layout(Enum):
 
 # Bytes that one task reads of many files.
 _TASK = 1 << 29
-# Up to so many records and bytes, a job costs more than the work.
-_FEW_RECORDS, _FEW_BYTES = 5_000, 1 << 24
+# Up to so many records, a job costs more than the work.
+_FEW_RECORDS = 5_000
 # So much larger is JSON than its gz.
 _PACKED = 8
 _SPACES = b" \t\r\n"
@@ -136,7 +136,7 @@ class FileInput:
                     for value, (_, _, line) in zip(values, wanted, strict=True)
                 )
 
-        few = count <= _FEW_RECORDS and size <= _FEW_BYTES
+        few = count <= _FEW_RECORDS and size <= ENOUGH
         return Batches.of_shares(spark, len(shares), read, FOUND, here=few)
 
     def sampled(self, most: int) -> Batches:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Counts = np.ndarray[Any, np.dtype[np.int64]]
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
+# Bytes that a processor keeps close by while it goes over them again and again.
+_NEAR = 1 << 22
 _QUOTE, _BACKSLASH, _COLON, _ZERO = b'"\\:0'
 # The digits of kinds: all whole numbers come to be 0.
 _WHOLE, _TEXT = 0, 1
@@ -37,6 +39,15 @@ def outlined(texts: pa.StringArray) -> tuple[pa.StringArray, Mask]:
 
     `texts` are JSON without white space; an outline is empty where there is no text.
     """
+    share = max(1, len(texts) * _NEAR // max(texts.nbytes, 1))
+    shares = [_outlined(texts[at : at + share]) for at in range(0, len(texts), share)]
+    outlines = pa.chunked_array([one for one, _ in shares], pa.string()).combine_chunks()
+    return outlines, np.concatenate(
+        [np.zeros(0, dtype=bool), *(are_long for _, are_long in shares)]
+    )
+
+
+def _outlined(texts: pa.StringArray) -> tuple[pa.StringArray, Mask]:
     data, offsets = bytes_of(texts.fill_null("") if texts.null_count else texts)
     quotes = _quotes(data)
     begins, ends = quotes[::2], quotes[1::2]
