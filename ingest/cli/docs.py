@@ -34,7 +34,7 @@ from ingest.tables import schema_log
 from ingest.tables.columns import INGEST
 
 Node = dict[str, Any]
-# What Markdown takes for nothing else; the page's list of columns shows other words unread.
+# What Markdown makes nothing of inside a name; the page's list of columns shows the rest unread.
 _PLAIN = "._- ,;()'?%"
 _MEANINGS = {field.name: field.metadata["comment"] for field in INGEST.fields}
 
@@ -111,9 +111,11 @@ def add_meanings(manifest: Node, catalog: Node) -> None:
         if unique_id not in catalog["sources"]:
             continue
         if "ingest" in (source["config"].get("meta") or {}) or _is_type(source):
-            for name in _MEANINGS.keys() & catalog["sources"][unique_id]["columns"].keys():
-                column = source["columns"].setdefault(name, _column(name))
-                column["description"] = column["description"] or _MEANINGS[name]
+            there = catalog["sources"][unique_id]["columns"]
+            for name, meaning in _MEANINGS.items():
+                if name in there:
+                    column = source["columns"].setdefault(name, _column(name))
+                    column["description"] = column["description"] or meaning
 
 
 def static_page(manifest: Node, catalog: Node) -> str:
@@ -270,7 +272,7 @@ def _moment(at: datetime | None) -> str:
 
 
 def _as_html(text: str) -> str:
-    """A text from outside, as Markdown leaves it alone. The page shows no tags of HTML."""
+    """A text from outside, in words of HTML where Markdown might make something of it."""
     return "".join(one if one.isalnum() or one in _PLAIN else f"&#{ord(one)};" for one in text)
 
 

@@ -58,7 +58,8 @@ _SAMPLE = 10_000
 # The record that was read, as `conversion.extracted` has it.
 _RECORD = "record"
 # What is known of a record that was looked at: why it cannot be read, or its text and shape;
-# and of its event, where types are told apart, the type, the shape and the payload.
+# and of its event, where types are told apart, the type, the shape and, of the first of each
+# such pair in a batch, the payload.
 _VERDICT = ("code", "reason", "text", "shape")
 _EVENT = ("event_type", "event_shape", "payload")
 # The id of its writer's schema, which masked bytes tell no more.

@@ -54,13 +54,15 @@ class Events:
     """Texts of records by the types and structures of their events, which are few.
 
     `pairs` are (type, shape); `of` has the pair of each text, and -1 where an event has no type.
+    The first pairs, `outlined` of them, have shapes that outlines tell: the same object each time.
     """
 
     pairs: Sequence[tuple[str, Shape]]
     of: np.ndarray[Any, np.dtype[np.int64]]
+    outlined: int
 
 
-NO_EVENTS = Events([], np.zeros(0, dtype=np.int64))
+NO_EVENTS = Events([], np.zeros(0, dtype=np.int64), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +107,14 @@ class Places:
         names = types.dictionary.to_pylist()
         shapes = [shape_told(one) for one in outlines.dictionary.to_pylist()]
         told = [(names[code // wide], shapes[code % wide] or EMPTY) for code in distinct.tolist()]
+        count = len(told)
         pairs = np.full(len(texts), -1, dtype=np.int64)
         pairs[is_event] = of
         is_untold = np.array([one is None for one in shapes], dtype=bool)[_codes(outlines)]
         for row in np.flatnonzero(is_event & (are_long | is_untold)):
             told.append((told[pairs[row]][0], self._looked_at(texts[int(row)].as_py())))
             pairs[row] = len(told) - 1
-        return Events(told, pairs)
+        return Events(told, pairs, count)
 
     def payload_of(self, text: str) -> Any:
         """An event's payload, as `exact_json` reads it; None where it has none."""
@@ -129,7 +132,7 @@ class Places:
 
 
 # Judgements that are kept.
-_MOST_JUDGED = 20_000
+_MOST_JUDGED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +154,15 @@ class Watch:
         What has no type has no variation, and so nothing new.
         """
         events = self.places.events_read(texts, record, kind)
-        judged = [self._judgement(name, shape) for name, shape in events.pairs]
+        judged = [self._judgement(*pair) for pair in events.pairs[: events.outlined]]
+        judged += [self.known.judged(*pair) for pair in events.pairs[events.outlined :]]
         variations = pa.array([*(hexadecimal(number) for number, _ in judged), None], pa.string())
         known = np.array([*(is_known for _, is_known in judged), True], dtype=bool)
         of = np.where(events.of < 0, len(judged), events.of)
         return variations.take(pa.array(of)), known[of]
 
     def _judgement(self, event_type: str, shape: Shape) -> tuple[int, bool]:
-        """See Known.judged. An outline's shape is the same object again and again."""
+        """See Known.judged; of the shape of an outline, which comes again and again."""
         key = event_type, id(shape)
         before = self._judged.get(key)
         if before and before[0] is shape:
