@@ -48,9 +48,9 @@ _KIND[list(b'"-0123456789tf')] = 1
 _KIND[_BRACE], _KIND[_BRACKET], _KIND[_NULL] = 2, 3, 4
 # Any 18 digits are a 64-bit integer.
 _WHOLE, _NUMBER = r"^-?[0-9]{1,18}$", r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
-_TRANSFORMED = "select json_transform($text, '$structure') as r from texts"
 # Each smaller whole number is a double.
 _EXACT_IN_DOUBLE = 2.0**53
+_TRANSFORMED = "select json_transform($text, '$structure') as r from texts"
 
 
 @dataclass(frozen=True, slots=True)
