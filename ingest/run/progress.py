@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +23,10 @@ _DDL = (
     "stream string, _batch_id bigint, files int, records bigint, landed bigint, rescued bigint, "
     "quarantined bigint, seconds double, ended_at timestamp"
 )
+
+
+# Files of the table past which they become one: streams that are always on make one a minute.
+_MOST_FILES = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,23 +106,30 @@ class ProgressLog:
 
     def begin(self, stream: str, table: str) -> None:
         """Take over what a process has left that ended before it wrote it."""
-        file, there = _batches_file(self.lake, table), self._written(stream)
+        file = _batches_file(self.lake, table)
+        left = _left(file)
+        there = self._written(stream, _since(read_totals(self.lake, stream, table), left))
         with self._lock:
             self._files[stream] = file
             self._rows = [row for row in self._rows if row[0] != stream]
-            left = [row for row in _left(file) if (row[-1], row[1]) not in there]
+            left = [row for row in left if (row[-1], row[1]) not in there]
             # Without a line that was cut off, behind which the next one would stand.
             _replace(file, "".join(map(_line, left)))
             self._rows += left
             known = there | {(row[-1], row[1]) for row in left}
             self._newest[stream] = max(known)[1] if known else -1
 
-    def _written(self, stream: str) -> set[tuple[datetime, int]]:
+    def _written(self, stream: str, since: datetime | None) -> set[tuple[datetime, int]]:
         """When each batch of a stream ended that the table has, and its number."""
         path = self.lake.ops("stream_progress")
         if not self.lake.is_table(path):
             return set()
-        found = table_log.rows_where(path, {"stream": stream}, ["ended_at", "_batch_id"])
+        found = table_log.rows_where(
+            path,
+            {"stream": stream},
+            ["ended_at", "_batch_id"],
+            since=("ended_at", since) if since else None,
+        )
         return {(row["ended_at"], row["_batch_id"]) for row in found.to_pylist()}
 
     def add(self, stream: str, landed: Landed, seconds: float, at: datetime) -> None:
@@ -157,10 +168,20 @@ class ProgressLog:
             for stream in {row[0] for row in rows}:
                 lines = [_line(row) for row in self._rows if row[0] == stream]
                 _replace(self._files[stream], "".join(lines))
+        if table_log.number_of_files(path) > _MOST_FILES:
+            table_log.compact(path)
 
 
 def _batches_file(lake: Lake, table: str) -> Path:
     return totals_file(lake, table).with_suffix(".batches.jsonl")
+
+
+def _since(totals: Totals, left: Sequence[tuple[Any, ...]]) -> datetime | None:
+    """When the oldest batch ended that may have to be told from written ones; None: any."""
+    if totals.last_batch_at is None:
+        return None
+    ends: list[datetime] = [row[-1] for row in left]
+    return min([datetime.fromisoformat(totals.last_batch_at), *ends])
 
 
 def _line(row: tuple[Any, ...]) -> str:

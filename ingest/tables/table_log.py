@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections import Counter
 from dataclasses import dataclass
@@ -29,11 +30,14 @@ from ingest.lake import is_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
 
 
 # Each time another process was quicker.
 _TRIES = 20
 _FIRST_PROTOCOL = 2
+# Bytes of a file that is not written again to take up smaller ones.
+_LARGE = 2**24
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +143,19 @@ def rows_after(path: str, batch_id: int, columns: Sequence[str]) -> pa.Table:
 
 
 def rows_where(
-    path: str, wanted: Mapping[str, str], columns: Sequence[str], present: str = ""
+    path: str,
+    wanted: Mapping[str, str],
+    columns: Sequence[str],
+    present: str = "",
+    since: tuple[str, datetime] | None = None,
 ) -> pa.Table:
-    """Columns of the rows that have these values, and any in the column `present`."""
+    """Columns of the rows that have these values, and any in the column `present`.
+
+    `since` is a column of times and the first one wanted: older files are not read.
+    """
     conditions = [pc.field(name) == value for name, value in wanted.items()]
+    if since:
+        conditions.append(pc.field(since[0]) >= since[1])
     if present:
         conditions.append(pc.field(present).is_valid())
     return _read(DeltaTable(path), columns, reduce(and_, conditions))
@@ -207,6 +220,12 @@ def append_rows(
         mode="append",
         commit_properties=CommitProperties(app_transactions=transactions),
     )
+
+
+def compact(path: str) -> None:
+    """Make few files of a small table's many; left for another time where somebody else writes."""
+    with contextlib.suppress(CommitFailedError):
+        DeltaTable(path).optimize.compact(target_size=_LARGE)
 
 
 def is_simple(path: str) -> bool:

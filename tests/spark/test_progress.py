@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from ingest.bronze.landing import Landed
 from ingest.lake import Lake
-from ingest.run.progress import ProgressLog
+from ingest.run import progress
+from ingest.run.progress import ProgressLog, read_totals, save_totals
 from ingest.tables import table_log
 from tests.spark.workshop import Workshop
 
@@ -75,3 +78,38 @@ def test_batches_that_were_written_before_a_kill_are_not_written_again(lake: Lak
     add(second, 4)
     begun(lake).write()
     assert rows(lake) == [("test.visits", 2, 2), ("test.visits", 4, 4)]
+
+
+def test_only_the_newest_batches_are_looked_at(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = begun(lake)
+    for batch in (2, 4, 6):
+        at = AT + timedelta(hours=batch)
+        landed = Landed(batch_id=batch, files=0)
+        save_totals(lake, read_totals(lake, "test.visits", "test__visits").after(landed, at))
+        first.add("test.visits", landed, 0.5, at)
+        first.write()
+    read: list[int] = []
+    whole = table_log.rows_where
+
+    def watched(*asked: Any, **told: Any) -> pa.Table:
+        found = whole(*asked, **told)
+        read.extend(found["_batch_id"].to_pylist())
+        return found
+
+    monkeypatch.setattr(table_log, "rows_where", watched)
+    second = begun(lake)
+    assert read == [6]
+    # It is known: that it runs again is no news.
+    second.add("test.visits", Landed(batch_id=6, files=0), 0.5, AT)
+    second.write()
+    assert len(table_log.rows(lake.ops("stream_progress"))) == 3
+
+
+def test_many_files_become_one(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_MOST_FILES", 3)
+    log = begun(lake)
+    for batch, files in ((2, 1), (4, 2), (6, 3), (8, 1), (10, 2)):
+        add(log, batch)
+        log.write()
+        assert table_log.number_of_files(lake.ops("stream_progress")) == files
+    assert [batch for _, batch, _ in rows(lake)] == [2, 4, 6, 8, 10]
