@@ -55,11 +55,10 @@ class CurrentTable:
         """Folder of the table."""
         return self.lake.bronze(self.stream.current_table)
 
-    def follow(self, applied: int, *, forgets: bool) -> Iterator[int]:
+    def follow(self, applied: int) -> Iterator[int]:
         """Apply what bronze holds past the batch `applied`; the newest batch applied, each time.
 
-        Everything, where there is no such table yet. `forgets` drops the deletes that were
-        remembered for long enough.
+        Everything, where there is no such table yet.
         """
         bronze = self.lake.bronze(self.stream.table)
         newest = table_log.newest_batch(bronze)
@@ -71,7 +70,7 @@ class CurrentTable:
         for after, up_to in table_log.batch_ranges(bronze, since, newest, _AT_ONCE):
             view = f"{self.stream.table}__arrived"
             self._arrived(after, up_to).createOrReplaceTempView(view)
-            self._say(self._changes(forgets=forgets)(view))
+            self._say(self._changes()(view))
             if is_new:
                 table = (self.stream.current_table, self.stream.name, "current")
                 delta.register(self.lake, [table])
@@ -110,7 +109,7 @@ class CurrentTable:
                 count,
             )
 
-    def _changes(self, *, forgets: bool) -> ChangeApplication:
+    def _changes(self) -> ChangeApplication:
         identity = self.stream.identity
         rules = Rules(
             keys=tuple(name for (name,) in identity.key),
@@ -124,8 +123,6 @@ class CurrentTable:
                 unavailable_value=self.stream.debezium.unavailable_value_placeholder,
                 except_column_list=(REST,),
             )
-        if not forgets:
-            rules = replace(rules, tombstone_retention="")
         target = Target(
             table=f"delta.`{self.path}`",
             memory=f"delta.`{self.path}__memory`",

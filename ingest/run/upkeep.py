@@ -31,9 +31,6 @@ _COMPACT_EVERY = 32
 # Seconds between the starts of two applications of one stream's changes: each costs much the
 # same, however many changes there are.
 _APPLY_EVERY = 5.0
-# Seconds between two looks for deletes that were remembered for long enough, each of which takes
-# an eighth of a small application; they are remembered for days.
-_FORGET_EVERY = 3600.0
 _LOOK_EVERY = 0.5
 # Seconds after which what has failed is tried again, the first time and at most.
 _FIRST_WAIT, _LONGEST_WAIT = 5.0, 60.0
@@ -63,7 +60,6 @@ class Upkeep:
         self._have_failed, self._landing = have_failed, landing
         self._landed = self._applications = 0
         self._due, self._wait = 0.0, _FIRST_WAIT
-        self._forgets_from = 0.0
         # Held by a turn at work.
         self._at_work = threading.Lock()
         self._leaving = threading.Event()
@@ -121,10 +117,7 @@ class Upkeep:
     def _apply(self) -> None:
         if not self._stream.keep_current:
             return
-        forgets = time.monotonic() >= self._forgets_from
-        for applied in self._current.follow(self._applied, forgets=forgets):
-            if forgets:
-                self._forgets_from = time.monotonic() + _FORGET_EVERY
+        for applied in self._current.follow(self._applied):
             self._applied = applied
             self._applications += 1
             self._have_applied(applied)

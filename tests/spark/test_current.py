@@ -75,5 +75,5 @@ def test_changes_that_are_applied_again_change_nothing(followed: Workshop) -> No
     current = CurrentTable(
         spark=followed.spark, lake=followed.lake, stream=stream, application="another"
     )
-    assert len(list(current.follow(-1, forgets=True))) == 1
+    assert len(list(current.follow(-1))) == 1
     assert followed.rows("people__current", "*") == before

@@ -37,12 +37,10 @@ class Changes:
     path: str = "nowhere"
     newest: int = 7
     since: list[int] = field(default_factory=list)
-    forgot: list[bool] = field(default_factory=list)
     problem: Exception | None = None
 
-    def follow(self, applied: int, *, forgets: bool) -> Iterator[int]:
+    def follow(self, applied: int) -> Iterator[int]:
         self.since.append(applied)
-        self.forgot.append(forgets)
         if self.problem:
             raise self.problem
         yield from range(applied + 2, self.newest + 1, 2)
@@ -84,18 +82,6 @@ def test_each_part_that_is_applied_is_told_and_the_next_turn_goes_on_behind_it(
     now.seconds += 5
     kept.turn()
     assert changes.since == [1, 7]
-
-
-def test_what_was_remembered_for_long_is_looked_for_at_first_and_once_an_hour(
-    now: SimpleNamespace, tmp_path: Path
-) -> None:
-    changes = Changes()
-    kept, _ = upkeep(changes, tmp_path)
-    for newest, seconds in ((3, 1795), (5, 1805), (7, 5), (9, 5)):
-        changes.newest = newest
-        kept.turn()
-        now.seconds += seconds
-    assert changes.forgot == [True, False, True, False]
 
 
 def test_what_fails_is_told_once_and_tried_again_ever_less_often(
