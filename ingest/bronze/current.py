@@ -6,15 +6,17 @@ may be applied again, so a process that dies in between costs nothing but the re
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ingest.changes.application import ChangeApplication, Outcome, Target
+from ingest.changes.keeping import kept, release
 from ingest.changes.plan import Rules
 from ingest.declarations.stream import Envelope, KafkaSource, Stream
 from ingest.decode.debezium import CHANGE_OPERATIONS, INCOMPLETE, OPERATION, REST, TRUNCATE
@@ -31,6 +33,8 @@ log = logging.getLogger(__name__)
 ORDER_RULE = "sequence_by: "
 # About so many changes are applied at once.
 _AT_ONCE = 2_000_000
+# So many rows of bronze take less time to copy than to find again, which is done three times.
+_FEW = 100_000
 
 # What stands before every change: DMS gives no sequence to the rows of a full load.
 _BEFORE_ALL: dict[T.DataType, str] = {
@@ -41,45 +45,56 @@ _BEFORE_ALL: dict[T.DataType, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentTable:
     """Follows the bronze table of one stream; `application` is that of its landing."""
 
-    spark: SparkSession
-    lake: Lake
-    stream: Stream
-    application: str
+    def __init__(self, spark: SparkSession, lake: Lake, stream: Stream, application: str) -> None:
+        self._spark, self._lake, self._application = spark, lake, application
+        self.stream = stream
+        self._changes = self._application_of_changes()
 
     @property
     def path(self) -> str:
         """Folder of the table."""
-        return self.lake.bronze(self.stream.current_table)
+        return self._lake.bronze(self.stream.current_table)
 
     def follow(self, applied: int) -> Iterator[int]:
         """Apply what bronze holds past the batch `applied`; the newest batch applied, each time.
 
         Everything, where there is no such table yet.
         """
-        bronze = self.lake.bronze(self.stream.table)
+        bronze = self._lake.bronze(self.stream.table)
         newest = table_log.newest_batch(bronze)
-        is_new = not self.lake.is_table(self.path)
+        is_new = not self._lake.is_table(self.path)
         since = -1 if is_new else applied
         if is_new and applied >= 0:
             # Somebody removed the table: who is killed before it is whole again must know it.
             yield -1
-        for after, up_to in table_log.batch_ranges(bronze, since, newest, _AT_ONCE):
-            view = f"{self.stream.table}__arrived"
-            self._arrived(after, up_to).createOrReplaceTempView(view)
-            self._say(self._changes()(view))
+        for after, up_to, rows in table_log.batch_ranges(bronze, since, newest, _AT_ONCE):
+            with self._arrived(after, up_to, is_kept=rows <= _FEW) as view:
+                self._say(self._changes(view))
             if is_new:
                 table = (self.stream.current_table, self.stream.name, "current")
-                delta.register(self.lake, [table])
+                delta.register(self._lake, [table])
                 is_new = False
             yield up_to
 
-    def _arrived(self, after: int, up_to: int) -> DataFrame:
-        bronze = self.spark.read.format("delta").load(self.lake.bronze(self.stream.table))
+    @contextlib.contextmanager
+    def _arrived(self, after: int, up_to: int, *, is_kept: bool) -> Iterator[str]:
+        """A view of the changes that those batches brought, while they are applied."""
+        bronze = self._spark.read.format("delta").load(self._lake.bronze(self.stream.table))
         rows = bronze.where(F.col("_batch_id").between(after + 1, up_to))
+        if is_kept:
+            rows = kept(rows)
+        view = f"{self.stream.table}__arrived"
+        self._changes_of(rows).createOrReplaceTempView(view)
+        try:
+            yield view
+        finally:
+            if is_kept:
+                release(rows)
+
+    def _changes_of(self, rows: DataFrame) -> DataFrame:
         if self.stream.envelope is Envelope.DEBEZIUM:
             self._warn_of_incomplete(rows)
             return rows.where(F.col(OPERATION).isin(*CHANGE_OPERATIONS))
@@ -109,7 +124,7 @@ class CurrentTable:
                 count,
             )
 
-    def _changes(self) -> ChangeApplication:
+    def _application_of_changes(self) -> ChangeApplication:
         identity = self.stream.identity
         rules = Rules(
             keys=tuple(name for (name,) in identity.key),
@@ -128,12 +143,12 @@ class CurrentTable:
             memory=f"delta.`{self.path}__memory`",
             view=f"{self.stream.table}__current",
         )
-        return ChangeApplication(self.spark, target, rules, on_refused=self._quarantine)
+        return ChangeApplication(self._spark, target, rules, on_refused=self._quarantine)
 
     def _quarantine(self, refused: DataFrame) -> None:
         """Keep changes without a sequence; landing has refused those without a key."""
-        path = self.lake.bronze(self.stream.quarantine_table)
-        application = f"{self.application}/current"
+        path = self._lake.bronze(self.stream.quarantine_table)
+        application = f"{self._application}/current"
         kept = table_log.last_version(path, application)
         origin = F.from_json("_row", "_batch_id long, _source string, _ingested_at timestamp")
         rows = refused.withColumn("_origin", origin).selectExpr("*", "_origin.*")

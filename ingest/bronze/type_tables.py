@@ -117,7 +117,7 @@ class TypeTables:
                 return None
         return self._write(one, self._shown(one, self._events(-1, newest)), newest, is_anew=True)
 
-    def ranges(self, tables: Sequence[TypeTable], up_to: int) -> Iterator[tuple[int, int]]:
+    def ranges(self, tables: Sequence[TypeTable], up_to: int) -> Iterator[table_log.BatchRange]:
         """Ranges of batches that have to be staged, one after the other."""
         after = min((self.held(one) for one in tables), default=up_to)
         return table_log.batch_ranges(self._bronze, after, up_to, _MOST_ROWS)

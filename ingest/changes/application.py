@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ingest.changes.keeping import kept, release
 from ingest.changes.plan import Rules
 from ingest.changes.rendering import rendered, statements
 from ingest.errors import InputError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_KEEPING = re.compile(r"cache lazy table (?P<view>\S+)")
+# Seconds between two looks for what the memory may forget, which cost a tenth of an application.
+_FORGET_EVERY = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +58,8 @@ class ChangeApplication:
         self._rules = rules
         self._before_statement = before_statement
         self._on_refused = on_refused
+        self._kept: list[DataFrame] = []
+        self._forgot_at = -_FORGET_EVERY
 
     def __call__(self, view: str) -> Outcome:
         """Apply the changes that a temporary view holds."""
@@ -71,6 +80,7 @@ class ChangeApplication:
         finally:
             for statement in statements("release_changes", plan):
                 self._spark.sql(statement)
+            self._release()
         return Outcome(**{name: plan[name] for name in Outcome.__dataclass_fields__})
 
     def _plan(self, view: str) -> dict[str, Any]:
@@ -86,6 +96,7 @@ class ChangeApplication:
             "target_columns": target,
             "has_memory": bool(memory and target),
             "is_memory_stale": bool(memory and not target),
+            "is_forgetting": time.monotonic() - self._forgot_at >= _FORGET_EVERY,
         }
         rendered("plan_changes", plan)
         problem = rendered("refused_plan", plan)
@@ -102,6 +113,8 @@ class ChangeApplication:
     def _write(self, plan: dict[str, Any]) -> None:
         if plan["target_columns"]:
             self._run("write_changes", plan)
+            if plan["is_forgetting"] and plan["is_remembering"] and plan["has_memory"]:
+                self._forgot_at = time.monotonic()
         else:
             query = rendered("first_rows", plan)
             self._execute(
@@ -119,7 +132,17 @@ class ChangeApplication:
 
     def _execute(self, statement: str) -> Any:
         self._before_statement(statement)
-        return self._spark.sql(statement)
+        keeping = _KEEPING.match(statement)
+        return self._keep(keeping["view"]) if keeping else self._spark.sql(statement)
+
+    def _keep(self, view: str) -> None:
+        rows = kept(self._spark.table(view))
+        rows.createOrReplaceTempView(view)
+        self._kept.append(rows)
+
+    def _release(self) -> None:
+        while self._kept:
+            release(self._kept.pop())
 
     def _columns(self, relation: str) -> dict[str, str]:
         from pyspark.errors import AnalysisException

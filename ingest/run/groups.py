@@ -150,7 +150,7 @@ class GroupQueries:
 
         list(pool.map(settle, turns))
         whole = [one for turn in turns for one in turn.tables if one.event_type not in turn.failed]
-        for after, up_to in self._tables.ranges(whole, newest):
+        for after, up_to, _ in self._tables.ranges(whole, newest):
             if stopping.is_set():
                 break
             to_stage = [one for one in whole if self._tables.held(one) < up_to]

@@ -98,9 +98,7 @@ class StreamQuery:
             first_batch_id=identity.first_batch_id,
             clock=clock,
         )
-        current = CurrentTable(
-            spark=spark, lake=lake, stream=stream, application=identity.application
-        )
+        current = CurrentTable(spark, lake, stream, identity.application)
         # Wrong hints are refused before anything runs.
         schema.load(_ALL_BATCHES)
         types.load(_ALL_BATCHES, schema.columns)

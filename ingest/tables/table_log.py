@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 from uuid import uuid4
 
@@ -46,6 +46,14 @@ class BatchCounts:
 
     rows: int
     rescued: int
+
+
+class BatchRange(NamedTuple):
+    """Batches (after, up_to], which hold about so many rows."""
+
+    after: int
+    up_to: int
+    rows: int
 
 
 def create(path: str, schema: str, properties: Mapping[str, str]) -> None:
@@ -89,8 +97,8 @@ def nulls(path: str, column: str) -> int:
     return sum(one.get(f"null_count.{column}") or 0 for one in _files(path).to_pylist())
 
 
-def batch_ranges(path: str, after: int, up_to: int, most_rows: int) -> Iterator[tuple[int, int]]:
-    """Ranges (after, up to] of `_batch_id` that hold about `most_rows` of a bronze table each."""
+def batch_ranges(path: str, after: int, up_to: int, most_rows: int) -> Iterator[BatchRange]:
+    """Ranges of a bronze table's batches past `after` that hold about `most_rows` each."""
     # Of a file that was compacted, each of its batches is taken to have as many rows.
     rows: Counter[int] = Counter()
     for file in _files(path).to_pylist():
@@ -101,11 +109,11 @@ def batch_ranges(path: str, after: int, up_to: int, most_rows: int) -> Iterator[
     held = 0
     for batch, count in sorted(rows.items()):
         if held and held + count > most_rows:
-            yield low, batch - 1
+            yield BatchRange(low, batch - 1, held)
             low, held = batch - 1, 0
         held += count
     if up_to > low:
-        yield low, up_to
+        yield BatchRange(low, up_to, held)
 
 
 def has_appended(path: str, *, application: str, version: int) -> bool:

@@ -6,7 +6,8 @@
     merge into {{ plan.memory }} as old
     using (
         select {{ column_names(plan.key_columns + kept) }}
-        from ({{ merged_states(plan, states) }})
+        from {{ plan.view ~ '__rows' if plan.target_columns
+            else '(' ~ merged_states(plan, states) ~ ')' }}
         where __is_news
         {%- if plan.truncates %}
         union all

@@ -12,6 +12,10 @@
     drop view if exists {{ plan.view }}__timeline
     {{ next_statement() }}
     {%- endif -%}
+    {%- if plan.scd_type == 1 and plan.partial -%}
+    drop view if exists {{ plan.view }}__rows
+    {{ next_statement() }}
+    {%- endif -%}
     drop temporary variable if exists {{ plan.view }}__marks
     {{ next_statement() }}
     drop view if exists {{ plan.view }}__changes

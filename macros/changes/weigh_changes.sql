@@ -35,6 +35,13 @@
         from {{ plan.view }}__timeline
     ) as events
     {%- else -%}
+    {%- if plan.target_columns and plan.partial -%}
+    create or replace temporary view {{ plan.view }}__rows as
+    {{ changed_rows(plan, plan.view ~ '__changes') }}
+    {{ next_statement() }}
+    cache lazy table {{ plan.view }}__rows options ('storageLevel' = 'DISK_ONLY')
+    {{ next_statement() }}
+    {%- endif %}
     select
         count_if(__effect = 'upsert') as upserted,
         count_if(__effect = 'delete') as deleted,
@@ -59,7 +66,7 @@
             __tied,
             __is_there,
             false as __is_level
-        from ({{ changed_rows(plan, plan.view ~ '__changes') }})
+        from {{ plan.view }}__rows
         {%- else %}
         {{ effects_on_rows(plan, plan.view ~ '__changes') }}
         {%- endif %}

@@ -10,13 +10,13 @@
         {%- if plan.scd_type == 2 -%}
     {{ merge_versions(plan, changed_versions(plan, plan.view ~ '__timeline')) }}
         {%- elif plan.partial -%}
-    {{ merge_rows(plan, 'select * from (' ~ changed_rows(plan, plan.view ~ '__changes')
-        ~ ") where __effect <> 'none'", true) }}
+    {{ merge_rows(plan, 'select * from ' ~ plan.view ~ "__rows where __effect <> 'none'", true) }}
         {%- else -%}
     {{ merge_rows(plan, changes_to_merge(plan, plan.view ~ '__changes')) }}
         {%- endif -%}
     {%- endif -%}
-    {%- if plan.has_memory and plan.is_remembering and plan.tombstone_retention %}
+    {%- if plan.has_memory and plan.is_remembering and plan.is_forgetting
+        and plan.tombstone_retention %}
     {{ next_statement() }}
     {{ forget_changes(plan) }}
     {%- endif -%}
