@@ -86,9 +86,9 @@ class CurrentTable:
         rows = bronze.where(F.col("_batch_id").between(after + 1, up_to))
         if is_kept:
             rows = kept(rows)
-        view = f"{self.stream.table}__arrived"
-        self._changes_of(rows).createOrReplaceTempView(view)
         try:
+            view = f"{self.stream.table}__arrived"
+            self._changes_of(rows).createOrReplaceTempView(view)
             yield view
         finally:
             if is_kept:
@@ -149,10 +149,10 @@ class CurrentTable:
         """Keep changes without a sequence; landing has refused those without a key."""
         path = self._lake.bronze(self.stream.quarantine_table)
         application = f"{self._application}/current"
-        kept = table_log.last_version(path, application)
+        held = table_log.last_version(path, application)
         origin = F.from_json("_row", "_batch_id long, _source string, _ingested_at timestamp")
         rows = refused.withColumn("_origin", origin).selectExpr("*", "_origin.*")
-        rows = rows.where(F.col("_batch_id") > kept)
+        rows = rows.where(F.col("_batch_id") > held)
         newest = rows.agg(F.max("_batch_id")).first()
         if newest is None or newest[0] is None:
             return
