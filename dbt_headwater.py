@@ -22,6 +22,7 @@ from dbt.plugins.manager import dbtPlugin
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from ingest import catalog
+from ingest.changes.keeping import Keeper
 from ingest.errors import HeadwaterError
 from ingest.java import find_java
 from ingest.shell import with_programs
@@ -48,6 +49,7 @@ class HeadwaterPlugin(dbtPlugin):
             prepare(credentials.server_side_parameters or {})
         except HeadwaterError as error:
             raise DbtRuntimeError(f"{error.code}: {error}") from None
+        keep_rows()
 
 
 def prepare(parameters: Mapping[str, Any]) -> None:
@@ -77,6 +79,26 @@ def adopt(environ: Mapping[str, str]) -> None:
             del os.environ[name]
     os.environ.update(environ)
     time.tzset()
+
+
+def keep_rows() -> None:
+    """Let what models that follow changes cache be checkpointed, as `ingest` does by itself."""
+    from dbt.adapters.spark.session import Cursor
+
+    whole = Cursor.execute
+    if getattr(whole, "keeps", False):
+        return
+    keeper = Keeper()
+
+    def execute(self: Any, sql: str, *parameters: Any) -> None:
+        def given(statement: str) -> Any:
+            whole(self, statement)
+            return self._df
+
+        self._df = keeper.run(given, sql % parameters if parameters else sql)
+
+    execute.keeps = True  # type: ignore[attr-defined]
+    Cursor.execute = execute  # type: ignore[method-assign]
 
 
 def shorten_errors() -> None:

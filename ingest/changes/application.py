@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.changes.keeping import kept, release
+from ingest.changes.keeping import Keeper
 from ingest.changes.plan import Rules
 from ingest.changes.rendering import rendered, statements
 from ingest.errors import InputError
@@ -16,7 +15,6 @@ from ingest.errors import InputError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_KEEPING = re.compile(r"cache lazy table (?P<view>\S+)")
 # Seconds between two looks for what the memory may forget, which cost a tenth of an application.
 _FORGET_EVERY = 3600.0
 
@@ -58,7 +56,7 @@ class ChangeApplication:
         self._rules = rules
         self._before_statement = before_statement
         self._on_refused = on_refused
-        self._kept: list[DataFrame] = []
+        self._keeper = Keeper()
         self._forgot_at = -_FORGET_EVERY
 
     def __call__(self, view: str) -> Outcome:
@@ -79,8 +77,7 @@ class ChangeApplication:
             self._run("remember_extract", plan)
         finally:
             for statement in statements("release_changes", plan):
-                self._spark.sql(statement)
-            self._release()
+                self._keeper.run(self._spark.sql, statement)
         return Outcome(**{name: plan[name] for name in Outcome.__dataclass_fields__})
 
     def _plan(self, view: str) -> dict[str, Any]:
@@ -132,17 +129,7 @@ class ChangeApplication:
 
     def _execute(self, statement: str) -> Any:
         self._before_statement(statement)
-        keeping = _KEEPING.match(statement)
-        return self._keep(keeping["view"]) if keeping else self._spark.sql(statement)
-
-    def _keep(self, view: str) -> None:
-        rows = kept(self._spark.table(view))
-        rows.createOrReplaceTempView(view)
-        self._kept.append(rows)
-
-    def _release(self) -> None:
-        while self._kept:
-            release(self._kept.pop())
+        return self._keeper.run(self._spark.sql, statement)
 
     def _columns(self, relation: str) -> dict[str, str]:
         from pyspark.errors import AnalysisException

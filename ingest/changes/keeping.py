@@ -1,16 +1,51 @@
-"""Rows that are read more than once, kept as they are now.
+"""Statements of an application of changes, with what they keep kept as it is.
 
 What Spark has cached of a query it throws away, and plans the query anew, whenever anybody writes
 one of its tables: the memory and the table that changes are applied to, and bronze, which goes on
-landing.
+landing. A local checkpoint stays.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import DataFrame
+
+# As macros/changes write them, to the letter; dbt puts a comment in front. On a server, which has
+# no keeper, the same words cache.
+_KEEP = re.compile(
+    r"^\s*cache lazy table (?P<view>\S+) options \('storageLevel' = 'DISK_ONLY'\)\s*\Z",
+    re.MULTILINE,
+)
+_DROP = re.compile(r"^\s*drop view if exists (?P<view>\S+)\s*\Z", re.MULTILINE)
+
+
+class Keeper:
+    """Runs statements; rows of a view that they cache are checkpointed until they drop it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, DataFrame] = {}
+
+    def run(self, sql: Callable[[str], DataFrame], statement: str) -> DataFrame:
+        """What a statement gives; `sql` runs one."""
+        if found := _KEEP.search(statement):
+            view = found["view"]
+            rows = kept(sql(f"table {view}"))
+            rows.createOrReplaceTempView(view)
+            self._let_go(view)
+            self._kept[view] = rows
+            return rows.limit(0)
+        if found := _DROP.search(statement):
+            self._let_go(found["view"])
+        return sql(statement)
+
+    def _let_go(self, view: str) -> None:
+        if view in self._kept:
+            release(self._kept.pop(view))
 
 
 def kept(frame: DataFrame) -> DataFrame:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from ingest.changes import keeping
 from tests.build.lake import Lake, order
 
 
@@ -22,3 +25,28 @@ def test_a_type_that_does_not_fit_fails_that_model_alone(lake: Lake) -> None:
     assert "order_status is date in the table and string in the input" in messages["orders_current"]
     assert "cast it in the model, or build the table anew" in messages["orders_current"]
     assert messages["orders_history"] == "1 upserted, 1 closed"
+
+
+def test_what_a_build_reads_twice_is_kept_until_its_end(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[Any] = []
+    released: list[Any] = []
+    keep, release = keeping.kept, keeping.release
+
+    def noted_keep(rows: Any) -> Any:
+        kept.append(keep(rows))
+        return kept[-1]
+
+    def noted_release(rows: Any) -> None:
+        released.append(rows)
+        release(rows)
+
+    monkeypatch.setattr(keeping, "kept", noted_keep)
+    monkeypatch.setattr(keeping, "release", noted_release)
+    lake.land("shop__orders", [order(1, 1)])
+    lake.build("+orders_current")
+    lake.land("shop__orders", [order(1, 2)])
+    lake.build("orders_current")
+    assert len(kept) == 2
+    assert released == kept
