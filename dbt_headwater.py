@@ -3,8 +3,9 @@
 dbt loads every top-level module whose name starts with `dbt_` as a plugin, after it has read
 flags, profile and project and before it opens a connection. Commands that open a Spark session
 of their own get the project's Java, Python and Spark whatever the shell says, and hold the
-embedded catalog; a second one ends in one line. Commands that only read the project are left
-alone. Commands on a server only have its errors made short.
+embedded catalog; a second one ends in one line; rows that a model reads twice they keep as
+`ingest` does. Commands that only read the project are left alone. Commands on a server only have
+its errors made short.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ class Keeper:
             rows.createOrReplaceTempView(view)
             self._let_go(view)
             self._kept[view] = rows
+            # dbt fetches what a statement gives: here it must be nothing.
             return rows.limit(0)
         if found := _DROP.search(statement):
             self._let_go(found["view"])
