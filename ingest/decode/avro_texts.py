@@ -77,8 +77,8 @@ def why_no_avro(path: str) -> None:
     deque(avro_texts(path), maxlen=0)
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+# Made once: json.dumps makes one for each value.
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _told(schema: Any, names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:

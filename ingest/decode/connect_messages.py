@@ -48,9 +48,9 @@ class ConnectMessages:
         return schema
 
     def _parts(self, text: str) -> tuple[Any, Convert]:
-        head = self._newest_head
         body = text.rstrip(_SPACES)
-        if head and body.startswith(head) and body.endswith("}"):
+        head = self._known_head(body)
+        if head and body.endswith("}"):
             try:
                 return loaded(body[len(head) : -1]), self._by_head[head]
             except Refused:
@@ -60,6 +60,12 @@ class ConnectMessages:
         if not isinstance(message, dict) or message.keys() != {"schema", "payload"}:
             return message, self._plain
         return message["payload"], self._with_schema(text, message["schema"])
+
+    def _known_head(self, body: str) -> str:
+        """The head of a message, where one like it has come before: of several schemas by turns."""
+        if not (self._newest_head and body.startswith(self._newest_head)):
+            self._newest_head = next(filter(body.startswith, self._by_head), "")
+        return self._newest_head
 
     def _with_schema(self, text: str, schema: Any) -> Convert:
         head = _head(text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
@@ -19,6 +20,7 @@ LARGEST_RECORD = 16 * 1024 * 1024
 DEEPEST = 200
 # Digits of Spark's largest decimal.
 DECIMAL_DIGITS = 38
+_CONTAINERS = (dict, list)
 
 
 class Refused(Exception):
@@ -75,14 +77,9 @@ def decoded(raw: bytes) -> str:
 def loaded(text: str) -> Any:
     """The document, its numbers as their digits. Raises Refused."""
     try:
-        document = json.loads(
-            text,
-            parse_int=_number,
-            parse_float=_number,
-            parse_constant=_refused_constant,
-            object_pairs_hook=_object,
-        )
-        if deeper(document, DEEPEST):
+        document = _DECODER.decode(text)
+        # Each level has a bracket: most documents have fewer than levels are too many.
+        if text.count("{") + text.count("[") >= DEEPEST and deeper(document, DEEPEST):
             raise RecursionError
         return document
     except json.JSONDecodeError as error:
@@ -103,6 +100,10 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refused_constant(name: str) -> Any:
     raise Refused("MALFORMED_JSON", f"{name} is not JSON")
+
+
+def _whole(digits: str) -> Number | Inexact:
+    return Number(digits) if len(digits) <= DECIMAL_DIGITS else _number(digits)
 
 
 def _number(digits: str) -> Number | Inexact:
@@ -126,19 +127,28 @@ def is_double(digits: str) -> bool:
         return False
 
 
+# Made once: json.loads makes one for each text.
+_DECODER = json.JSONDecoder(
+    parse_int=_whole,
+    parse_float=_number,
+    parse_constant=_refused_constant,
+    object_pairs_hook=_object,
+)
+
+
 def deeper(document: Any, levels: int) -> bool:
     """Whether a document is nested deeper than so many levels."""
-    reached = [document]
-    for _ in range(levels):
-        reached = [
-            inner
-            for value in reached
-            if isinstance(value, dict | list)
-            for inner in (value.values() if isinstance(value, dict) else value)
-        ]
+    reached = [document] if isinstance(document, _CONTAINERS) else []
+    for _ in range(levels - 1):
         if not reached:
             return False
-    return True
+        reached = [
+            inner
+            for one in reached
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, _CONTAINERS)
+        ]
+    return any(reached)
 
 
 def is_unicode(text: str) -> bool:
@@ -155,10 +165,23 @@ def written(value: Any) -> str:
     if isinstance(value, str):
         return str(value) if isinstance(value, Number) else quoted(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{quoted(k)}:{written(v)}" for k, v in value.items()) + "}"
+        # Most members are scalars: a call for each takes as long as the rest.
+        members = [
+            f"{_named(name)}{one}"
+            if type(one) is Number
+            else f"{_named(name)}{quoted(one) if isinstance(one, str) else written(one)}"
+            for name, one in value.items()
+        ]
+        return "{" + ",".join(members) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(written, value)) + "]"
-    return json.dumps(value)
+    return "null" if value is None else json.dumps(value)
+
+
+@lru_cache(maxsize=4096)
+def _named(name: str) -> str:
+    """The name of a member with what stands behind it; the same few come again and again."""
+    return f"{quoted(name)}:"
 
 
 def _kind(value: Any) -> str:

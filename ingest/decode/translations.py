@@ -26,6 +26,7 @@ from ingest.files.avro import without_logical_types
 _ATTRIBUTE, _CONTENT_TYPE = "ce_", "content-type"
 _STRUCTURED = "application/cloudevents"
 _DECODER = json.JSONDecoder()
+_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(slots=True)
@@ -101,7 +102,7 @@ class CloudEventTranslation:
             return NOTHING if value is None else decoded(value)
         if kind:
             attributes["datacontenttype"] = kind
-        head = json.dumps(attributes, ensure_ascii=False)
+        head = _json(attributes)
         if value is None:
             return head
         name, data = self._data(value, headers, kind)
@@ -124,7 +125,7 @@ class CloudEventTranslation:
                 raise Refused("MALFORMED_JSON", "more than one document")
             return "data", text
         if plain.startswith("text/"):
-            return "data", json.dumps(decoded(value), ensure_ascii=False)
+            return "data", _json(decoded(value))
         return "data_base64", f'"{b64encode(value).decode()}"'
 
 
