@@ -73,9 +73,16 @@ class FileQueue:
         return changed
 
     def stream(self) -> DataFrame:
-        """The queue as a stream: one commit, so one list of files, a batch."""
+        """The queue as a stream: one commit, so one list of files, a batch.
+
+        From the first commit on, which a new query finds there: of a table as it is, Spark would
+        have to sort the files first, in jobs of half a second.
+        """
         return (
-            self._spark.readStream.format("delta").option("maxFilesPerTrigger", 1).load(self.path)
+            self._spark.readStream.format("delta")
+            .option("startingVersion", 0)
+            .option("maxFilesPerTrigger", 1)
+            .load(self.path)
         )
 
     def append(self, files: Sequence[FoundFile], status: str, now: datetime) -> None:
