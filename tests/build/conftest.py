@@ -13,6 +13,8 @@ from tests.build.lake import Lake, environment, small_profile
 # and compiled for each would take a quarter of the time. The processes that tests/spark starts
 # compile as always.
 INTERPRETED = "-Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN"
+# A query is planned once, not after each of its stages: with few rows there is nothing to learn.
+PLANNED_ONCE = "-Dspark.sql.adaptive.enabled=false"
 # The catalog of a test need not survive a power cut. Each of dbt's threads opens it anew, and asks
 # it first whether it understands plain SQL: that costs more than plain SQL ever saves here.
 FORGETFUL = "-Dderby.system.durability=test -Dspark.hadoop.hive.metastore.try.direct.sql=false"
@@ -21,7 +23,7 @@ FORGETFUL = "-Dderby.system.durability=test -Dspark.hadoop.hive.metastore.try.di
 @pytest.fixture(scope="session", autouse=True)
 def interpreted() -> Iterator[None]:
     """Every JVM that these tests start, here or in a process of its own."""
-    java = f"{os.environ['HEADWATER_JAVA_OPTIONS']} {INTERPRETED} {FORGETFUL}"
+    java = f"{os.environ['HEADWATER_JAVA_OPTIONS']} {INTERPRETED} {PLANNED_ONCE} {FORGETFUL}"
     with environment(HEADWATER_JAVA_OPTIONS=java):
         yield
 
