@@ -90,6 +90,11 @@ _ARROW_UNCHECKED = (
     "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 )
 
+# Where set-up keeps the classes that Spark loads, in the project. Java says nothing where it cannot
+# use them: it loads them as always then.
+CLASSES = ".jars/classes.jsa"
+_SILENTLY = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+
 # What a broken message of Avro says of its own size is not believed: the JVM would die of it.
 _AVRO_LIMITS = (
     "-Dorg.apache.avro.limits.bytes.maxLength=67108864 "
@@ -155,6 +160,8 @@ def _started(
     jars = settings.project_dir() / ".jars"
     if not any(jars.glob("*.jar")):
         raise InputError(f"{jars} holds no jars; run 'make setup' first")
+    classes = settings.project_dir() / CLASSES
+    shared = f'"-XX:SharedArchiveFile={classes}" {_SILENTLY}' if classes.exists() else ""
     builder = builder.master("local[*]")
     for key, value in (_ALWAYS | _LOCAL | dict(more)).items():
         builder = builder.config(key, value)
@@ -165,7 +172,7 @@ def _started(
         .config(
             "spark.driver.extraJavaOptions",
             "-Dfile.encoding=UTF-8 -Dstdout.encoding=UTF-8 -Duser.timezone=UTC "
-            f"{_CODE_CACHE} {_ARROW_UNCHECKED} {_AVRO_LIMITS} "
+            f"{shared} {_CODE_CACHE} {_ARROW_UNCHECKED} {_AVRO_LIMITS} "
             f"{java_options} {settings.java_options()}",
         )
     )

@@ -1,0 +1,19 @@
+"""What a session is started with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from ingest import settings
+from ingest.session import CLASSES
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="only Linux tells what a process has mapped")
+def test_java_has_the_classes_that_set_up_has_kept(spark: SparkSession) -> None:
+    gateway: Any = spark.sparkContext._gateway
+    maps = Path(f"/proc/{gateway.proc.pid}/maps").read_text(encoding="utf-8")
+    assert str(settings.project_dir() / CLASSES) in maps
