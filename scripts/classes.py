@@ -15,8 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingest import catalog
-from ingest.session import CLASSES, catalog_folder, driver_session
+from ingest.session import CLASSES, driver_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,7 +63,7 @@ def main() -> int:
     )
     with tempfile.TemporaryDirectory() as lake:
         try:
-            catalog.hold(catalog_folder(lake))
+            # Nobody else knows this lake, so its catalog need not be held.
             spark = driver_session(lake, {})
             _work(spark, lake)
             _end(spark)

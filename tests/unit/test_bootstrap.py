@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from scripts import bootstrap, jars
+from scripts import bootstrap, classes, jars
 from scripts.bootstrap import SetupStopped, Step
 
 ROOT = bootstrap.ROOT
@@ -22,7 +22,7 @@ ROOT = bootstrap.ROOT
 def clone(tmp_path: Path) -> Path:
     """The files of a clone that set-up reads, at a path with a space in it."""
     root = tmp_path / "a clone"
-    for name in ("pyproject.toml", *bootstrap.LOCKS, *jars.SETS):
+    for name in ("pyproject.toml", *bootstrap.LOCKS, *jars.SETS, bootstrap.CLASSES):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     return root
@@ -58,12 +58,27 @@ def test_a_finished_set_up_is_not_done_again(clone: Path) -> None:
     assert bootstrap.is_current(clone)
 
 
-@pytest.mark.parametrize("name", [*bootstrap.LOCKS, *jars.SETS])
+@pytest.mark.parametrize("name", [*bootstrap.LOCKS, *jars.SETS, bootstrap.CLASSES])
 def test_another_lock_file_asks_for_another_set_up(clone: Path, name: str) -> None:
     install(clone, ENVIRONMENTS)
     with (clone / name).open("a") as file:
         file.write("# changed\n")
     assert not bootstrap.is_current(clone)
+
+
+def test_set_up_goes_on_without_an_archive_of_classes(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = clone / classes.CLASSES
+    archive.parent.mkdir()
+    archive.write_bytes(b"of other jars")
+    monkeypatch.chdir(clone)
+    monkeypatch.setenv("HEADWATER_JAVA_OPTIONS", "")
+    monkeypatch.setattr(classes, "ROOT", clone)
+    # There is no project in this clone, so Spark cannot start.
+    assert classes.main() == 0
+    assert capsys.readouterr().err.startswith("no archive of classes: ")
+    assert not list(archive.parent.iterdir())
 
 
 def test_a_clone_that_was_moved_is_set_up_again(clone: Path, tmp_path: Path) -> None:
