@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from ingest.session import CLASSES
 from scripts import bootstrap, classes, jars
 from scripts.bootstrap import SetupStopped, Step
 
@@ -69,7 +70,7 @@ def test_another_lock_file_asks_for_another_set_up(clone: Path, name: str) -> No
 def test_set_up_goes_on_without_an_archive_of_classes(
     clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    archive = clone / classes.CLASSES
+    archive = clone / CLASSES
     archive.parent.mkdir()
     archive.write_bytes(b"of other jars")
     monkeypatch.chdir(clone)
