@@ -36,6 +36,11 @@ class Input(Protocol):
         ...
 
     @property
+    def are_many(self) -> bool:
+        """Whether they take so long that a look at some of them beforehand is little beside it."""
+        ...
+
+    @property
     def place(self) -> str:
         """SQL of a record's place, from what `read` gives."""
         ...

@@ -43,8 +43,8 @@ class Layout(Enum):
     AVRO = auto()
 
 
-# Bytes that one task reads of many files.
-_TASK = 1 << 29
+# Bytes that one task reads of many files; of so many, a batch takes seconds.
+_TASK, _MANY = 1 << 29, 1 << 27
 # Up to so many records, a job costs more than the work.
 _FEW_RECORDS = 5_000
 # So much larger is JSON than its gz.
@@ -69,6 +69,11 @@ class FileInput:
     def has_headers(self) -> bool:
         """See Input."""
         return False
+
+    @property
+    def are_many(self) -> bool:
+        """See Input."""
+        return sum(map(_unpacked_size, self.paths)) > _MANY
 
     @property
     def place(self) -> str:
@@ -175,7 +180,7 @@ def _values_at(
 
 def _shared(spark: SparkSession, paths: Sequence[str]) -> list[list[int]]:
     """The numbers of the files, in shares of about the same size: one a core, or more."""
-    sizes = [size_of(path) * (_PACKED if path.endswith((".gz", ".bz2")) else 1) for path in paths]
+    sizes = [_unpacked_size(path) for path in paths]
     cores = spark.sparkContext.defaultParallelism
     # As many for each core, so that all end at about the same time.
     count = min(len(paths), cores * (1 + sum(sizes) // (cores * _TASK)))
@@ -186,6 +191,11 @@ def _shared(spark: SparkSession, paths: Sequence[str]) -> list[list[int]]:
         shares[lightest].append(number)
         weights[lightest] += sizes[number]
     return [sorted(share) for share in shares]
+
+
+def _unpacked_size(path: str) -> int:
+    """About how many bytes are to be read."""
+    return size_of(path) * (_PACKED if path.endswith((".gz", ".bz2")) else 1)
 
 
 def _numbers(ids: Iterable[pa.RecordBatch]) -> Iterator[int]:

@@ -53,7 +53,8 @@ from ingest.tables import columns
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-# Records of a stream's first batch whose shapes are learnt before the first pass over it.
+# Records of a stream's first batch whose shapes are learnt before the first pass over it, and of a
+# later one that is large: all that is new in it would be held back, and looked at one by one.
 _SAMPLE = 10_000
 # The record that was read, as `conversion.extracted` has it.
 _RECORD = "record"
@@ -91,9 +92,9 @@ class JsonRecords:
         self._places = _places(stream)
 
     def learn(self, batch_id: int, now: datetime) -> None:
-        """See Decoder: at a stream's start, the shapes of a sample."""
+        """See Decoder: at a stream's start, and of a large batch, the shapes of a sample."""
         due = self._parked.due() - self._schema.agreed.writers.keys() if self._parked else set()
-        if self._schema.knows_shapes:
+        if self._schema.knows_shapes and not self._records.are_many:
             if due and self._writers:
                 self._writers.learn(self._schema, due, batch_id, now)
             return

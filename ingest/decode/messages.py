@@ -56,6 +56,11 @@ class MessageInput:
         return True
 
     @property
+    def are_many(self) -> bool:
+        """See Input: they are as few as the stream declares of a batch."""
+        return False
+
+    @property
     def place(self) -> str:
         """See Input: with the length, which tells what to expect of those that are held back."""
         return "concat_ws(':', _source, _partition, _offset, length)"

@@ -45,6 +45,22 @@ def test_new_columns_stop_a_stream_that_says_so_and_nothing_is_lost(workshop: Wo
     assert rows == [(1, None), (2, None), (3, "x")]
 
 
+@pytest.mark.parametrize("is_large", [True, False])
+def test_what_is_new_in_a_large_batch_is_learnt_before_it_is_read(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, is_large: bool
+) -> None:
+    name = f"many_{is_large}".lower()
+    workshop.stream(name, {"id": "bigint"})
+    workshop.drop(name, "1.jsonl", [{"id": 1}])
+    workshop.land(name)
+    monkeypatch.setattr("ingest.decode.json_files._MANY", 0 if is_large else 1 << 27)
+    workshop.drop(name, "2.jsonl", [{"id": 2}, {"id": 3, "new": "x"}])
+    workshop.land(name)
+    rows = [tuple(row) for row in workshop.rows(name, "id", "new", "_batch_id")]
+    # What was held back comes in the second commit of its batch.
+    assert rows == [(1, None, 0), (2, None, 2), (3, "x", 2 if is_large else 3)]
+
+
 def test_past_the_cap_fields_are_rescued(workshop: Workshop) -> None:
     workshop.stream("capped", {"id": "bigint"}, max_columns=2, infer_column_types=False)
     workshop.drop("capped", "1.jsonl", [{"id": 1, "b": 2, "c": 3}])
