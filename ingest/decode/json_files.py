@@ -44,7 +44,7 @@ class Layout(Enum):
 
 
 # Bytes that one task reads of many files; of so many, a batch takes seconds.
-_TASK, _MANY = 1 << 29, 1 << 27
+_TASK, _MANY = 1 << 29, 1 << 28
 # Up to so many records, a job costs more than the work.
 _FEW_RECORDS = 5_000
 # So much larger is JSON than its gz.
