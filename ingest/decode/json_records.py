@@ -94,7 +94,8 @@ class JsonRecords:
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: at a stream's start, and of a large batch, the shapes of a sample."""
         due = self._parked.due() - self._schema.agreed.writers.keys() if self._parked else set()
-        if self._schema.knows_shapes and not self._records.are_many:
+        is_sampled = self._records.are_many and not self._schema.has_recorded(batch_id)
+        if self._schema.knows_shapes and not is_sampled:
             if due and self._writers:
                 self._writers.learn(self._schema, due, batch_id, now)
             return

@@ -67,6 +67,7 @@ class StreamSchema:
         self.is_ahead = False
         # What an earlier try of a batch has recorded, by the batch's numbers.
         self._agreed_by: dict[int, Agreed] = {}
+        self._recorded_by: set[int] = set()
         self._path = schema_log.ensured(spark, lake)
 
     def load(self, batch_id: int) -> None:
@@ -74,6 +75,7 @@ class StreamSchema:
         # A batch has two numbers.
         told = schema_log.entries(self._path, self._stream.name, batch_id + 1)
         self.is_ahead = any(entry["_batch_id"] > batch_id for entry in told)
+        self._recorded_by = {entry["_batch_id"] for entry in told}
         there = [entry for entry in told if entry["event_type"] is None]
         known = [entry for entry in there if entry["_batch_id"] <= batch_id]
         versions = {one["version"]: one["schema"] for one in known if one["schema"]}
@@ -95,6 +97,13 @@ class StreamSchema:
     def knows_shapes(self) -> bool:
         """Whether any shape has been seen."""
         return bool(self._shapes)
+
+    def has_recorded(self, batch_id: int) -> bool:
+        """Whether an earlier try has recorded something under a number: no more would be.
+
+        What is used and not recorded, the next try would not know: rows would land twice.
+        """
+        return batch_id in self._recorded_by
 
     def learn(self, shapes: Iterable[str], batch_id: int, now: datetime) -> None:
         """Take in shapes that are new, and grow the columns as declared; both are recorded.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ingest.bronze import landing
 from ingest.declarations.stream import Stream
+from ingest.decode.repository import StreamSchema
 from ingest.errors import CheckpointInvalid, HeadwaterError, TableChanged
 from ingest.run.progress import ProgressLog
 from ingest.run.query import StreamQuery, Trigger
@@ -61,6 +63,37 @@ def commit(workshop: Workshop, stream: Stream) -> Path:
     return max(
         (path for path in commits.iterdir() if path.name.isdigit()), key=lambda p: int(p.name)
     )
+
+
+def test_a_large_batch_that_runs_again_goes_by_what_its_first_try_has_learnt(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop.stream("sampled", {"id": "bigint"})
+    workshop.drop("sampled", "1.jsonl", [{"id": 1}])
+    workshop.land("sampled")
+    monkeypatch.setattr("ingest.decode.json_files._MANY", 0)
+    workshop.drop("sampled", "2.jsonl", [{"id": 2, "early": 1}, {"id": 3, "late": "x"}])
+    # Another try may find more in its sample, as where a file has turned out to be broken.
+    for size, step in ((1, "before_first_write"), (10, "after_first_write"), (10, "")):
+        monkeypatch.setattr("ingest.decode.json_records._SAMPLE", size)
+        monkeypatch.setattr(landing, "failpoint", stopping_at(step))
+        assert (workshop.run("sampled") is None) == (not step)
+    assert workshop.values("sampled", "id") == [1, 2, 3]
+    known = StreamSchema(
+        workshop.spark, workshop.lake, workshop.stream("sampled", {"id": "bigint"}), "a test"
+    )
+    known.load(2**63 - 2)
+    assert known.columns.fieldNames() == ["id", "early", "late"]
+
+
+def stopping_at(step: str) -> Callable[[str], None]:
+    """Stands for a process that is killed at a step."""
+
+    def reached(name: str) -> None:
+        if name == step:
+            raise RuntimeError(f"stopped at {step}")
+
+    return reached
 
 
 def test_a_batch_whose_commit_was_lost_lands_once(workshop: Workshop) -> None:
