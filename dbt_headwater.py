@@ -26,8 +26,10 @@ from ingest import catalog
 from ingest.changes.keeping import Keeper
 from ingest.errors import HeadwaterError
 from ingest.java import find_java
+from ingest.session import kept_classes
 from ingest.shell import with_programs
 
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 # dbt's own names of its commands that open no connection.
 READING_ONLY = {"clean", "deps", "init", "list", "ls", "parse", "serve"}
 
@@ -48,6 +50,7 @@ class HeadwaterPlugin(dbtPlugin):
         os.chdir(context.obj["project"].project_root)
         try:
             prepare(credentials.server_side_parameters or {})
+            start_from_kept_classes(credentials.server_side_parameters)
         except HeadwaterError as error:
             raise DbtRuntimeError(f"{error.code}: {error}") from None
         keep_rows()
@@ -62,6 +65,12 @@ def prepare(parameters: Mapping[str, Any]) -> None:
         java = find_java(os.environ)
         python = Path(sys.executable)
         adopt(with_programs(os.environ, java_home=java.home, python=python))
+
+
+def start_from_kept_classes(parameters: dict[str, Any]) -> None:
+    """Have the Java that a profile's settings start use the classes that set-up has kept."""
+    told = parameters.get(_JAVA_OPTIONS, "")
+    parameters[_JAVA_OPTIONS] = f"{told} {kept_classes()}".strip()
 
 
 def catalog_folder(parameters: Mapping[str, Any]) -> Path | None:

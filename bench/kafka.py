@@ -176,7 +176,7 @@ def _stream(kind: str) -> Stream:
     return read_stream(
         {
             "unique_id": f"source.headwater.bench.{kind}",
-            "original_file_path": "bench.kafka.py",
+            "original_file_path": "bench/kafka.py",
             "source_name": "bench",
             "name": kind,
             "identifier": f"bench__{kind}",

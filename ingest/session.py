@@ -90,8 +90,8 @@ _ARROW_UNCHECKED = (
     "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 )
 
-# Where set-up keeps the classes that Spark loads, in the project. Java says nothing where it cannot
-# use them: it loads them as always then.
+# Where set-up keeps the classes that Spark loads, in the project. Java would tell everybody where
+# it cannot use them.
 CLASSES = ".jars/classes.jsa"
 _SILENTLY = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 
@@ -148,6 +148,15 @@ def exit_code(spark: SparkSession) -> int | None:
         return None
 
 
+def kept_classes() -> str:
+    """Options of Java that have it use the classes that set-up has kept; none where there are none.
+
+    With an archive that is not there, Java would leave out its own, too.
+    """
+    archive = settings.project_dir() / CLASSES
+    return f'"-XX:SharedArchiveFile={archive}" {_SILENTLY}' if archive.exists() else ""
+
+
 def catalog_folder(lake: str) -> Path:
     """The folder around the embedded catalog of a lake."""
     return Path(lake, "_catalog")
@@ -160,8 +169,6 @@ def _started(
     jars = settings.project_dir() / ".jars"
     if not any(jars.glob("*.jar")):
         raise InputError(f"{jars} holds no jars; run 'make setup' first")
-    classes = settings.project_dir() / CLASSES
-    shared = f'"-XX:SharedArchiveFile={classes}" {_SILENTLY}' if classes.exists() else ""
     builder = builder.master("local[*]")
     for key, value in (_ALWAYS | _LOCAL | dict(more)).items():
         builder = builder.config(key, value)
@@ -172,7 +179,7 @@ def _started(
         .config(
             "spark.driver.extraJavaOptions",
             "-Dfile.encoding=UTF-8 -Dstdout.encoding=UTF-8 -Duser.timezone=UTC "
-            f"{shared} {_CODE_CACHE} {_ARROW_UNCHECKED} {_AVRO_LIMITS} "
+            f"{kept_classes()} {_CODE_CACHE} {_ARROW_UNCHECKED} {_AVRO_LIMITS} "
             f"{java_options} {settings.java_options()}",
         )
     )

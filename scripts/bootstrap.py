@@ -37,8 +37,8 @@ from ingest.shell import cleaned, with_programs  # noqa: E402
 from scripts.jars import SETS, locked_jars  # noqa: E402
 
 LOCKS = ("requirements/setup.lock", "requirements/dev.lock", "requirements/sqllint.lock")
-# What it runs is part of what set-up leaves behind.
-CLASSES = "scripts/classes.py"
+# Another archive of classes asks for another set-up, as other packages do.
+ARCHIVER = "scripts/classes.py"
 
 # Environments take 1.6 GB and the package cache as much again, while Spark is unpacked.
 FREE_BYTES = 4 * 10**9
@@ -123,7 +123,7 @@ def fingerprint(root: Path) -> str:
     """Stands for everything that an installation depends on, the clone's path included."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     parts = [json.dumps([project["build-system"], project["project"]], sort_keys=True), str(root)]
-    parts += [(root / name).read_text(encoding="utf-8") for name in (*LOCKS, *SETS, CLASSES)]
+    parts += [(root / name).read_text(encoding="utf-8") for name in (*LOCKS, *SETS, ARCHIVER)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -4,7 +4,7 @@
 
 Each start of Spark reads, checks and links some twenty thousand classes out of three hundred jars.
 Java can keep them as an archive that the next start maps into its memory ("application class data
-sharing"). One that is missing, or was made of other jars or by another Java, is passed over.
+sharing"). One that was made of other jars or by another Java is passed over.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ insert into s.t replace where id > 120 select * from s.t where id > 120;
 optimize s.t;
 describe history s.t
 """
+# Seconds that Java may take to write it.
+_TO_END = 120.0
 _KAFKA = (
     "org.apache.spark.sql.kafka010.KafkaSourceProvider",
     "org.apache.kafka.clients.admin.KafkaAdminClient",
@@ -61,17 +63,32 @@ def main() -> int:
     os.environ["HEADWATER_JAVA_OPTIONS"] = (
         f'-XX:TieredStopAtLevel=1 "-XX:ArchiveClassesAtExit={new}"'
     )
-    with tempfile.TemporaryDirectory() as lake:
-        try:
-            # Nobody else knows this lake, so its catalog need not be held.
-            spark = driver_session(lake, {})
-            _work(spark, lake)
-            _end(spark)
-            new.replace(archive)
-        except Exception as error:  # Spark's, Java's or the disk's
-            print(f"no archive of classes: {error}", file=sys.stderr)
-            new.unlink(missing_ok=True)
+    try:
+        # Java may still write there, where something has gone wrong.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as lake:
+            _make(lake)
+        _save(new, archive)
+    except Exception as error:  # Spark's, Java's or the disk's
+        print(f"no archive of classes: {error}", file=sys.stderr)
+    finally:
+        new.unlink(missing_ok=True)
     return 0
+
+
+def _make(lake: str) -> None:
+    # Nobody else knows this lake, so its catalog need not be held.
+    spark = driver_session(lake, {})
+    try:
+        _work(spark, lake)
+    finally:
+        _end(spark)
+
+
+def _save(new: Path, archive: Path) -> None:
+    """Give it its name when all of it is on the disk: Java dies of one that is cut off."""
+    with new.open("rb") as file:
+        os.fsync(file.fileno())
+    new.replace(archive)
 
 
 def _work(spark: SparkSession, lake: str) -> None:
@@ -100,7 +117,8 @@ def _end(spark: SparkSession) -> None:
     spark.stop()
     gateway.shutdown()
     gateway.proc.stdin.close()
-    gateway.proc.wait()
+    if code := gateway.proc.wait(_TO_END):
+        raise RuntimeError(f"Java ended with {code}")
 
 
 if __name__ == "__main__":

@@ -69,9 +69,6 @@ class ConnectMessages:
 
     def _with_schema(self, text: str, schema: Any) -> Convert:
         head = _head(text)
-        if head in self._by_head:
-            self._newest_head = head
-            return self._by_head[head]
         if schema is None:
             return self._plain
         try:

@@ -21,6 +21,8 @@ DEEPEST = 200
 # Digits of Spark's largest decimal.
 DECIMAL_DIGITS = 38
 _CONTAINERS = (dict, list)
+# Names up to so many characters are kept with their quotes.
+_USUAL_NAME = 200
 
 
 class Refused(Exception):
@@ -178,9 +180,14 @@ def written(value: Any) -> str:
     return "null" if value is None else json.dumps(value)
 
 
-@lru_cache(maxsize=4096)
 def _named(name: str) -> str:
-    """The name of a member with what stands behind it; the same few come again and again."""
+    """The name of a member with what stands behind it."""
+    return _known_name(name) if len(name) <= _USUAL_NAME else f"{quoted(name)}:"
+
+
+@lru_cache(maxsize=4096)
+def _known_name(name: str) -> str:
+    """The same few come again and again."""
     return f"{quoted(name)}:"
 
 

@@ -43,8 +43,10 @@ class Layout(Enum):
     AVRO = auto()
 
 
-# Bytes that one task reads of many files; of so many, a batch takes seconds.
-_TASK, _MANY = 1 << 29, 1 << 28
+# Bytes that one task reads of many files.
+_TASK = 1 << 29
+# Bytes of a batch that takes some seconds, and of a sample, of which each takes far longer.
+_MANY, _SAMPLED = 1 << 28, 1 << 23
 # Up to so many records, a job costs more than the work.
 _FEW_RECORDS = 5_000
 # So much larger is JSON than its gz.
@@ -73,7 +75,9 @@ class FileInput:
     @property
     def are_many(self) -> bool:
         """See Input."""
-        return sum(map(_unpacked_size, self.paths)) > _MANY
+        # Where a file is a record, a few of them may be as large as all.
+        is_cut = self.layout is not Layout.WHOLE_FILE
+        return is_cut and sum(map(_unpacked_size, self.paths)) > _MANY
 
     @property
     def place(self) -> str:
@@ -148,7 +152,7 @@ class FileInput:
         """See Input: the first few of each file."""
         spark, paths, layout = self.spark, self.paths, self.layout
         chosen = paths[:most]
-        each = most // len(chosen)
+        each, bytes_each = most // len(chosen), _SAMPLED // len(chosen)
         shares = _shared(spark, chosen)
 
         def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -156,9 +160,13 @@ class FileInput:
                 yield from in_batches(islice(_first(number, chosen[number]), each))
 
         def _first(number: int, path: str) -> Iterator[tuple[str, bytes, None]]:
+            left = bytes_each
             for piece in _pieces(number, path, layout=layout):
                 for value in piece["text"].slice(0, each).cast(pa.binary()).to_pylist():
                     yield path, value, None
+                    left -= len(value)
+                    if left <= 0:
+                        return
 
         return Batches.of_shares(spark, len(shares), read, FOUND, here=False)
 

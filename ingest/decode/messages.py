@@ -57,7 +57,7 @@ class MessageInput:
 
     @property
     def are_many(self) -> bool:
-        """See Input: they are as few as the stream declares of a batch."""
+        """See Input: how many there are is not known here."""
         return False
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.declarations.stream import FileSource
@@ -72,18 +73,16 @@ class FileQueue:
             self.append(changed, CHANGED, now)
         return changed
 
-    def stream(self) -> DataFrame:
+    def stream(self, checkpoint: Path) -> DataFrame:
         """The queue as a stream: one commit, so one list of files, a batch.
 
         From the first commit on, which a new query finds there: of a table as it is, Spark would
-        have to sort the files first, in jobs of half a second.
+        have to sort the files first, in jobs of half a second. `checkpoint` is the query's.
         """
-        return (
-            self._spark.readStream.format("delta")
-            .option("startingVersion", 0)
-            .option("maxFilesPerTrigger", 1)
-            .load(self.path)
-        )
+        reader = self._spark.readStream.format("delta").option("maxFilesPerTrigger", 1)
+        if not _began_with_the_table(checkpoint):
+            reader = reader.option("startingVersion", 0)
+        return reader.load(self.path)
 
     def append(self, files: Sequence[FoundFile], status: str, now: datetime) -> None:
         """Add files as one commit, which the stream takes as one batch; none adds nothing."""
@@ -104,6 +103,15 @@ class FileQueue:
             self._waiting.update(file.path for file in files)
         for file in files:
             self._known[file.path] = (file.size, file.modified_us)
+
+
+def _began_with_the_table(checkpoint: Path) -> bool:
+    """Whether a query's first batch was planned of the table as it was, as earlier code did.
+
+    Should it run again, it must be planned alike, or files would come twice.
+    """
+    first = checkpoint / "offsets" / "0"
+    return first.exists() and '"isStartingVersion":true' in first.read_text("utf-8")
 
 
 def batches(files: Sequence[FoundFile], source: FileSource) -> Iterator[list[FoundFile]]:

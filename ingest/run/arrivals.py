@@ -143,7 +143,7 @@ class FileArrivals:
 
     def stream(self) -> DataFrame:
         """See Arrivals."""
-        return self._queue.stream()
+        return self._queue.stream(self._lake.checkpoint(self._stream.table))
 
     def land(
         self, arrived: DataFrame, batch: int, landing: Landing, *, repeated: bool

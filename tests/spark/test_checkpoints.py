@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pyspark.sql import DataFrame
 
 from ingest.bronze import landing
 from ingest.declarations.stream import Stream
 from ingest.decode.repository import StreamSchema
 from ingest.errors import CheckpointInvalid, HeadwaterError, TableChanged
+from ingest.files.queue import FileQueue
 from ingest.run.progress import ProgressLog
 from ingest.run.query import StreamQuery, Trigger
 from ingest.run.recovery import recover_stream
@@ -84,6 +86,24 @@ def test_a_large_batch_that_runs_again_goes_by_what_its_first_try_has_learnt(
     )
     known.load(2**63 - 2)
     assert known.columns.fieldNames() == ["id", "early", "late"]
+
+
+def test_a_first_batch_that_earlier_code_has_planned_runs_again_as_it_was(
+    apart: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def planned_before(queue: FileQueue, _: Path) -> DataFrame:
+        reader = apart.spark.readStream.format("delta").option("maxFilesPerTrigger", 1)
+        return reader.load(queue.path)
+
+    apart.stream("earlier", {"id": "bigint"}, max_files_per_trigger=1)
+    for number in range(3):
+        apart.drop("earlier", f"{number}.jsonl", [{"id": number}])
+    with monkeypatch.context() as earlier:
+        earlier.setattr(FileQueue, "stream", planned_before)
+        earlier.setattr(landing, "failpoint", stopping_at("before_first_write"))
+        assert apart.run("earlier")
+    apart.land("earlier")
+    assert apart.values("earlier", "id") == [0, 1, 2]
 
 
 def stopping_at(step: str) -> Callable[[str], None]:

@@ -23,7 +23,7 @@ ROOT = bootstrap.ROOT
 def clone(tmp_path: Path) -> Path:
     """The files of a clone that set-up reads, at a path with a space in it."""
     root = tmp_path / "a clone"
-    for name in ("pyproject.toml", *bootstrap.LOCKS, *jars.SETS, bootstrap.CLASSES):
+    for name in ("pyproject.toml", *bootstrap.LOCKS, *jars.SETS, bootstrap.ARCHIVER):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     return root
@@ -59,7 +59,7 @@ def test_a_finished_set_up_is_not_done_again(clone: Path) -> None:
     assert bootstrap.is_current(clone)
 
 
-@pytest.mark.parametrize("name", [*bootstrap.LOCKS, *jars.SETS, bootstrap.CLASSES])
+@pytest.mark.parametrize("name", [*bootstrap.LOCKS, *jars.SETS, bootstrap.ARCHIVER])
 def test_another_lock_file_asks_for_another_set_up(clone: Path, name: str) -> None:
     install(clone, ENVIRONMENTS)
     with (clone / name).open("a") as file:
