@@ -189,11 +189,14 @@ def only_one(root: Path) -> Iterator[int]:
 def steps(root: Path) -> list[Step]:
     python = str(root / ".venv/bin/python")
     sqllint = str(root / ".venv-sqllint/bin/python")
+    # In an activated environment, which may be the clone's own, it is that one's: removed first.
+    inside = sys.prefix != sys.base_prefix
+    base = os.path.realpath(sys.executable) if inside else sys.executable
     uv = [python, "-m", "uv", "pip", "sync", "--require-hashes", "--no-build-isolation"]
     return [
         Step(
             title=f"virtual environment, Python {sys.version.split()[0]}",
-            commands=[[sys.executable, "-I", "-m", "venv", str(root / ".venv")]],
+            commands=[[base, "-I", "-m", "venv", str(root / ".venv")]],
         ),
         Step(
             title="tools that install the rest",
@@ -213,7 +216,7 @@ def steps(root: Path) -> list[Step]:
         Step(
             title="SQL linter",
             commands=[
-                [sys.executable, "-I", "-m", "venv", "--without-pip", str(root / ".venv-sqllint")],
+                [base, "-I", "-m", "venv", "--without-pip", str(root / ".venv-sqllint")],
                 [*uv, "--python", sqllint, str(root / LOCKS[2])],
             ],
         ),

@@ -105,6 +105,14 @@ def test_a_set_up_that_failed_half_way_is_done_again_from_the_start(clone: Path)
     assert not (clone / ".venv/half").exists()
 
 
+def test_an_environment_is_made_by_a_python_that_set_up_does_not_remove() -> None:
+    """The shell that sets up again may have the clone's own environment activated."""
+    made = [command for step in bootstrap.steps(ROOT) for command in step.commands]
+    made = [command for command in made if "venv" in command]
+    assert len(made) == 2
+    assert not any(Path(python).is_relative_to(sys.prefix) for python, *_ in made)
+
+
 def test_every_step_shows_its_name_and_seconds(
     clone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
