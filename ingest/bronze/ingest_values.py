@@ -17,7 +17,7 @@ def of_the_batch(value: str) -> str:
 
     A literal would stand in that code, and the JVM would compile it anew for each batch.
     """
-    return f"get(array({value}), length({SOURCE}) * 0)"
+    return f"get(array({value}), octet_length({SOURCE}) * 0)"
 
 
 def instant(at: datetime) -> str:

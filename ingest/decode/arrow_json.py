@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -165,25 +166,35 @@ class _Experience:
 _experience = _Experience()
 
 
+@contextmanager
+def asking(texts: pa.StringArray) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to this process's DuckDB that has `texts` as a table of this name.
+
+    No other has it: the streams of a driver look at records at the same time.
+    """
+    with _database().cursor() as found:
+        found.register("texts", pa.table({"text": texts}))
+        yield found
+
+
 @lru_cache(maxsize=1)
-def connection() -> duckdb.DuckDBPyConnection:
-    """This process's DuckDB; Spark runs a process a core, so one thread is enough."""
-    database = duckdb.connect(config={"threads": 1})
+def _database() -> duckdb.DuckDBPyConnection:
+    """Spark runs a process a core, so one thread is enough."""
+    found = duckdb.connect(config={"threads": 1})
     # Its module tells of every object that outlives it.
-    atexit.register(connection.cache_clear)
-    return database
+    atexit.register(_database.cache_clear)
+    return found
 
 
 def _parsed(texts: pa.StringArray, kind: T.StructType) -> pa.StructArray:
     if not kind.fields:
         return pa.StructArray.from_arrays([], names=[], mask=pa.array([True] * len(texts)))
-    database = connection()
-    database.register("texts", pa.table({"text": texts}))
     structure = json.dumps(_structure(kind)).replace("'", "''")
 
     def transformed(text: str) -> pa.StructArray:
         query = _TRANSFORMED.replace("$text", text).replace("$structure", structure)
-        return database.sql(query).to_arrow_table()["r"].combine_chunks()
+        with asking(texts) as database:
+            return database.sql(query).to_arrow_table()["r"].combine_chunks()
 
     if not _experience.is_bad:
         try:

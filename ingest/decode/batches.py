@@ -70,13 +70,22 @@ class Batches:
         whole = pa.Table.from_batches(self.found).combine_chunks()
         return self.spark.createDataFrame(whole, self.columns)
 
+    def values(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Some columns of each record."""
+        if not isinstance(self.found, Sequence):
+            return [tuple(row) for row in self.found.select(*names).collect()]
+        columns = [
+            [one for batch in self.found for one in batch[name].to_pylist()] for name in names
+        ]
+        return list(zip(*columns, strict=True))
+
     def distinct(self, column: str) -> set[str]:
         """The texts in a column."""
         if isinstance(self.found, Sequence):
-            found = [text for batch in self.found for text in batch[column].to_pylist()]
+            found = self.values([column])
         else:
-            found = [row[0] for row in self.found.select(column).distinct().collect()]
-        return {text for text in found if text is not None}
+            found = [tuple(row) for row in self.found.select(column).distinct().collect()]
+        return {text for (text,) in found if text is not None}
 
     def firsts(
         self, keys: Sequence[str], value: str
@@ -86,13 +95,9 @@ class Batches:
         Of each combination, the first row of each batch must have one.
         """
         if isinstance(self.found, Sequence):
-            columns = [
-                [one for batch in self.found for one in batch[name].to_pylist()]
-                for name in (*keys, value)
-            ]
             # Backwards, so that the first one stays.
-            rows: list[tuple[Any, ...]] = list(zip(*columns, strict=True))[::-1]
+            rows = self.values([*keys, value])[::-1]
         else:
             first = F.first(value, ignorenulls=True).alias(value)
-            rows = list(self.found.groupBy(*keys).agg(first).collect())
-        return {tuple(row[:-1]): row[-1] for row in rows}
+            rows = [tuple(row) for row in self.found.groupBy(*keys).agg(first).collect()]
+        return {row[:-1]: row[-1] for row in rows}

@@ -23,7 +23,7 @@ from ingest.decode.batches import Batches
 from ingest.decode.decoder import SCHEMA_ID, SOURCE
 from ingest.decode.held import FOUND, in_batches
 from ingest.decode.inputs import ENOUGH, gathered, read_columns
-from ingest.files.lines import blocks, line_starts, read_at, whole
+from ingest.files.lines import CHUNK, blocks, line_starts, read_at, whole
 from ingest.files.listing import size_of
 from ingest.shapes.conversion import sql_type
 
@@ -47,6 +47,8 @@ class Layout(Enum):
 _TASK = 1 << 29
 # Bytes of a batch that takes some seconds, and of a sample, of which each takes far longer.
 _MANY, _SAMPLED = 1 << 28, 1 << 23
+# Bytes of a file that a sample reads at once, of which it takes few lines.
+_BEGINNING = 1 << 16
 # Up to so many records, a job costs more than the work.
 _FEW_RECORDS = 5_000
 # So much larger is JSON than its gz.
@@ -161,14 +163,14 @@ class FileInput:
 
         def _first(number: int, path: str) -> Iterator[tuple[str, bytes, None]]:
             left = bytes_each
-            for piece in _pieces(number, path, layout=layout):
+            for piece in _pieces(number, path, layout=layout, chunk_bytes=_BEGINNING):
                 for value in piece["text"].slice(0, each).cast(pa.binary()).to_pylist():
                     yield path, value, None
                     left -= len(value)
                     if left <= 0:
                         return
 
-        return Batches.of_shares(spark, len(shares), read, FOUND, here=False)
+        return Batches.of_shares(spark, len(shares), read, FOUND, here=most <= _FEW_RECORDS)
 
 
 _PLACE = ("file", "offset", "length", "line")
@@ -210,7 +212,9 @@ def _numbers(ids: Iterable[pa.RecordBatch]) -> Iterator[int]:
     return (one for batch in ids for one in batch.column(0).to_pylist())
 
 
-def _pieces(number: int, path: str, *, layout: Layout) -> Iterator[pa.RecordBatch]:
+def _pieces(
+    number: int, path: str, *, layout: Layout, chunk_bytes: int = CHUNK
+) -> Iterator[pa.RecordBatch]:
     """The records of one file: `text`, and its place."""
     if layout is Layout.AVRO:
         yield from _avro_pieces(number, path)
@@ -220,7 +224,7 @@ def _pieces(number: int, path: str, *, layout: Layout) -> Iterator[pa.RecordBatc
         yield _piece(number, block, np.array([0, len(block)]), 0, 0)
         return
     before = 0
-    for offset, block in blocks(path):
+    for offset, block in blocks(path, chunk_bytes):
         starts = line_starts(block)
         piece = _piece(number, block, starts, offset, before)
         before += len(piece)

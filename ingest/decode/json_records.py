@@ -6,6 +6,7 @@ is held back, and read once more, value by value.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
@@ -32,7 +33,7 @@ from ingest.decode.decoder import (
 )
 from ingest.decode.exact_json import Refused, leftovers, loaded, written
 from ingest.decode.fitting import arrow_type, taken
-from ingest.decode.inputs import Input
+from ingest.decode.inputs import Input, gathered, read_columns
 from ingest.decode.json_shapes import shape_text
 from ingest.decode.masking import Masking
 from ingest.decode.parked import Parked
@@ -53,9 +54,10 @@ from ingest.tables import columns
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-# Records of a stream's first batch whose shapes are learnt before the first pass over it, and of a
-# later one that is large: all that is new in it would be held back, and looked at one by one.
-_SAMPLE = 10_000
+# Records whose shapes are learnt before the first pass over a batch, as all that is new in it would
+# be held back, and looked at one by one: of a stream's first batch, which brings most, and of a
+# later one that is large. There a few do, unless they tell that more than a share is still new.
+_SAMPLE, _FEW, _SHARE = 10_000, 3_000, 0.005
 # The record that was read, as `conversion.extracted` has it.
 _RECORD = "record"
 # What is known of a record that was looked at: why it cannot be read, or its text and shape;
@@ -99,6 +101,12 @@ class JsonRecords:
             if due and self._writers:
                 self._writers.learn(self._schema, due, batch_id, now)
             return
+        if self._schema.knows_shapes:
+            few = self._records.sampled(_FEW).mapped(self._judging(), self._held + _TOLD)
+            few = few.mapped(self._fitting(), f"{self._held}{_TOLD}, fits boolean")
+            if _unseen(few) <= _SHARE:
+                self._learn(few, batch_id, now)
+                return
         sample = self._records.sampled(_SAMPLE)
         self._learn_writers(sample, batch_id, now, due)
         judged = sample.mapped(self._judging(), self._held + _TOLD).kept()
@@ -117,12 +125,11 @@ class JsonRecords:
             # A message without a value has no columns, and no key among them.
             *(f"{_RECORD} is not null and {sql} is null" for _, sql in self._keys()),
         ]
-        overflow_matters = self._stream.evolution.mode is not SchemaEvolution.NONE
         examined = self._records.read(
             read,
             reading=self._reading(),
-            watch=Watch(self._places, self._types.known) if self._places else None,
-            overflow_matters=overflow_matters,
+            watch=self._watch(),
+            overflow_matters=self._overflow_matters,
         )
         return examined.select("*", self._row()).selectExpr(
             *self._records.provenance,
@@ -225,12 +232,26 @@ class JsonRecords:
     def _judging(self) -> Work:
         return _judging(self._schema.columns, self._reading(), self._places)
 
+    def _fitting(self) -> Work:
+        return _fitting(
+            conversion.extracted(self._schema.columns),
+            self._watch(),
+            overflow_matters=self._overflow_matters,
+        )
+
     def _reading(self) -> Reading:
         """What records are read as, by the schemas that are known."""
         avro = AvroTranslation(self._schema.agreed.writers) if self._writers else None
         if self._stream.envelope is Envelope.CLOUDEVENTS and self._records.has_headers:
             return Reading(CloudEventTranslation(avro), None, self._masking)
         return Reading(avro, self._messages, self._masking)
+
+    def _watch(self) -> Watch | None:
+        return Watch(self._places, self._types.known) if self._places else None
+
+    @property
+    def _overflow_matters(self) -> bool:
+        return self._stream.evolution.mode is not SchemaEvolution.NONE
 
     def _row(self) -> Column:
         """ROW from the record that was read."""
@@ -294,6 +315,27 @@ def _verdict(
         return refused.code, reason, None, None
 
 
+def _fitting(kind: T.StructType, watch: Watch | None, *, overflow_matters: bool) -> Work:
+    """Adds to judged records whether they fit; see Input.read."""
+
+    def fit(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in gathered(batches):
+            _, _, fits = read_columns(batch["text"], kind, watch, overflow_matters=overflow_matters)
+            yield batch.append_column("fits", pa.array(fits))
+
+    return fit
+
+
+def _unseen(records: Batches) -> float:
+    """Which part of other records will be like none of these, and not fit.
+
+    That is, as Good and Turing reckon, how many there are of which there is but one.
+    """
+    rows = records.values(["fits", "text", "shape", *_EVENT[:2]])
+    kinds = Counter(tuple(kind) for fits, text, *kind in rows if text is not None and not fits)
+    return sum(count == 1 for count in kinds.values()) / max(len(rows), 1)
+
+
 def _judging(columns: T.StructType, reading: Reading, places: Places | None) -> Work:
     """Adds to records, by their `value`, their verdicts, and what is said of their events."""
 
@@ -307,7 +349,7 @@ def _judging(columns: T.StructType, reading: Reading, places: Places | None) -> 
                 for raw, told in zip(values, headers, strict=True)
             ]
             writers = reading.schema_ids(values, headers)
-            judged = _unseen(batch, verdicts) if reading.masking else batch
+            judged = _shown(batch, verdicts) if reading.masking else batch
             judged = judged.append_column(_WRITER, writers)
             for name, told_of in zip(_VERDICT, zip(*verdicts, strict=True), strict=True):
                 judged = judged.append_column(name, pa.array(told_of, pa.string()))
@@ -320,7 +362,7 @@ def _judging(columns: T.StructType, reading: Reading, places: Places | None) -> 
     return judge
 
 
-def _unseen(batch: pa.RecordBatch, verdicts: Sequence[tuple[str | None, ...]]) -> pa.RecordBatch:
+def _shown(batch: pa.RecordBatch, verdicts: Sequence[tuple[str | None, ...]]) -> pa.RecordBatch:
     """The batch with what can be shown of its records; nothing of those that cannot be read."""
     shown = [None if text is None else text.encode() for _, _, text, _ in verdicts]
     return batch.set_column(

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as T
 
-from ingest.decode.arrow_json import connection
+from ingest.decode.arrow_json import asking
 from ingest.decode.exact_json import Inexact, Number, Refused, loaded
 from ingest.decode.json_shapes import number_kind
 from ingest.decode.outlines import NOTHING, outlined, shape_told
@@ -76,12 +76,11 @@ class Places:
         """The types and structures of texts; what is no JSON has no type."""
         if not len(texts):
             return NO_EVENTS
-        database = connection()
-        database.register("texts", pa.table({"text": texts}))
         query = _EXTRACTED.substitute(
             event_type=_pointer(self.event_type), payload=_pointer(self.payload)
         )
-        found = database.sql(query).to_arrow_table().combine_chunks()
+        with asking(texts) as database:
+            found = database.sql(query).to_arrow_table().combine_chunks()
         return self._told(texts, *(found[name].combine_chunks() for name in found.column_names))
 
     def events_read(

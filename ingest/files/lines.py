@@ -13,7 +13,8 @@ from ingest.files.listing import opened
 if TYPE_CHECKING:
     Positions = np.ndarray[Any, np.dtype[np.int64]]
 
-_CHUNK = 1 << 22
+# Bytes that are read at once.
+CHUNK = 1 << 22
 _LF, _CR = b"\n\r"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PACKED = frozenset({".gz", ".bz2"})
@@ -27,17 +28,18 @@ def numbered_lines(path: str) -> Iterator[tuple[int, bytes]]:
     yield from enumerate(lines, 1)
 
 
-def blocks(path: str) -> Iterator[tuple[int, bytes]]:
+def blocks(path: str, chunk_bytes: int = CHUNK) -> Iterator[tuple[int, bytes]]:
     """A file in blocks of whole lines, each with its offset in the unpacked file.
 
-    A byte order mark at the file's start belongs to no line.
+    A block is as long as what is read at once, or as a line. A byte order mark at the file's
+    start belongs to no line.
     """
     system, inside = opened(path)
     with system.open_input_stream(inside) as stream:
-        held = bytes(stream.read(_CHUNK))
+        held = bytes(stream.read(chunk_bytes))
         offset = len(_BYTE_ORDER_MARK) if held.startswith(_BYTE_ORDER_MARK) else 0
         held = held[offset:]
-        while chunk := bytes(stream.read(_CHUNK)):
+        while chunk := bytes(stream.read(chunk_bytes)):
             # A CR at the end may be half of a CRLF.
             end = max(held.rfind(b"\n"), held.rfind(b"\r", 0, -1)) + 1
             if end:
@@ -74,7 +76,7 @@ def read_at(path: str, spans: Sequence[tuple[int, int]]) -> Iterator[bytes]:
         position = 0
         for offset, length in spans:
             while position < offset:
-                passed = len(stream.read(min(_CHUNK, offset - position)))
+                passed = len(stream.read(min(CHUNK, offset - position)))
                 if not passed:
                     raise EOFError(f"{path}: the file has become shorter since it was read")
                 position += passed

@@ -61,6 +61,22 @@ def test_what_is_new_in_a_large_batch_is_learnt_before_it_is_read(
     assert rows == [(1, None, 0), (2, None, 2), (3, "x", 2 if is_large else 3)]
 
 
+@pytest.mark.parametrize("are_alike", [True, False])
+def test_of_a_large_batch_more_is_looked_at_where_a_few_records_are_ever_new(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, are_alike: bool
+) -> None:
+    name = f"few_{are_alike}".lower()
+    workshop.stream(name, {"id": "bigint"})
+    workshop.drop(name, "1.jsonl", [{"id": 1}])
+    workshop.land(name)
+    monkeypatch.setattr("ingest.decode.json_files._MANY", 0)
+    monkeypatch.setattr("ingest.decode.json_records._FEW", 2)
+    second = {"id": 3, "new" if are_alike else "other": "x"}
+    workshop.drop(name, "2.jsonl", [{"id": 2, "new": "x"}, second, {"id": 4, "rare": "x"}])
+    workshop.land(name)
+    assert workshop.values(name, "_batch_id") == [0, 2, 2, 3 if are_alike else 2]
+
+
 def test_past_the_cap_fields_are_rescued(workshop: Workshop) -> None:
     workshop.stream("capped", {"id": "bigint"}, max_columns=2, infer_column_types=False)
     workshop.drop("capped", "1.jsonl", [{"id": 1, "b": 2, "c": 3}])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
@@ -284,3 +285,13 @@ def test_names_of_tables() -> None:
         assert len(name) < 120
         taken.add(name)
     assert "com_a_b" in taken
+
+
+def test_streams_of_one_process_see_their_own_texts_only() -> None:
+    def types_of(name: str) -> set[str]:
+        texts = pa.array([json.dumps({"type": name, "data": {name: 1}})] * 50)
+        return {found for _ in range(100) for found, _ in PLACES.events(texts).pairs}
+
+    names = ["one", "two"]
+    with ThreadPoolExecutor(2) as at_once:
+        assert list(at_once.map(types_of, names)) == [{name} for name in names]

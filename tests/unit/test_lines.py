@@ -22,10 +22,7 @@ from ingest.files.lines import (
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 1000])
-def test_lines_end_with_lf_crlf_or_cr_wherever_a_chunk_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
-) -> None:
-    monkeypatch.setattr(lines, "_CHUNK", chunk)
+def test_lines_end_with_lf_crlf_or_cr_wherever_a_chunk_ends(tmp_path: Path, chunk: int) -> None:
     path = tmp_path / "mixed.jsonl"
     path.write_bytes(b"one\ntwo\r\nthree\rfour\n\nsix \x85\x0c seven")
     assert list(numbered_lines(str(path))) == [
@@ -33,7 +30,7 @@ def test_lines_end_with_lf_crlf_or_cr_wherever_a_chunk_ends(
     ]  # fmt: skip
     starts = [
         offset + int(start)
-        for offset, block in blocks(str(path))
+        for offset, block in blocks(str(path), chunk)
         for start in line_starts(block)[:-1]
     ]
     assert starts == [0, 4, 9, 15, 20, 21]
@@ -60,7 +57,7 @@ def test_packed_files_are_unpacked(tmp_path: Path, ending: str, pack: type) -> N
 def test_bytes_are_read_from_their_places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, pack: type
 ) -> None:
-    monkeypatch.setattr(lines, "_CHUNK", 2)
+    monkeypatch.setattr(lines, "CHUNK", 2)
     path = tmp_path / name
     path.write_bytes(pack(b"one\ntwo\nthree\n"))
     assert list(read_at(str(path), [(0, 4), (8, 6)])) == [b"one\n", b"three\n"]
