@@ -6,8 +6,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from bench import builds, changes, kafka, landing, types
-from bench.report import show, show_costs, show_memory, show_reads
+from bench import builds, changes, kafka, landing, live, types
+from bench.report import show, show_ages, show_costs, show_memory, show_reads
 from ingest.session import session
 
 
@@ -15,11 +15,14 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "only", nargs="*", metavar="landing|types|kafka|builds|changes", help="default: all"
+        "only", nargs="*", metavar="landing|types|kafka|live|builds|changes", help="default: all"
     )
     parser.add_argument("--events", type=int, default=1_000_000, help="of landing, types and kafka")
     parser.add_argument("--events-a-day", type=int, default=100_000, help="of builds")
     parser.add_argument("--rows", type=int, default=5_000_000, help="of changes")
+    parser.add_argument("--rate", type=float, default=8_000, help="events a second, of live")
+    parser.add_argument("--warm-up", type=float, default=180, help="seconds of live")
+    parser.add_argument("--seconds", type=float, default=120, help="that count, of live")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--work", type=Path, help="folder to keep the generated files in")
     chosen = parser.parse_args()
@@ -41,6 +44,8 @@ def main() -> None:
             spark = session("bench", str(work))
             show(kafka.measure(spark, work, chosen.events, chosen.rounds))
             spark.stop()
+        if "live" in (chosen.only or ["live"]):
+            show_ages(live.measure(work, chosen.rate, chosen.warm_up, chosen.seconds))
         if "builds" in (chosen.only or ["builds"]):
             show_costs(builds.measure(work, chosen.events_a_day, chosen.rounds))
         if "changes" in (chosen.only or ["changes"]):

@@ -39,6 +39,17 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class Age:
+    """Seconds from where rows were made until they were there; `at_most` is the promised p95."""
+
+    what: str
+    median: float
+    p95: float
+    most: float
+    at_most: float
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """Files that a question reads, and how many bytes they have, beside the whole table's."""
 
@@ -79,3 +90,11 @@ def show_costs(costs: list[Cost]) -> None:
         jobs = "" if cost.jobs is None else str(cost.jobs)
         at_most = "" if cost.at_most is None else f"{cost.at_most:.2f}"
         print(f"{cost.what:60} {cost.seconds:9.3f} {jobs:>7} {at_most:>9}")
+
+
+def show_ages(ages: list[Age]) -> None:
+    """Print how old rows were."""
+    print(f"{'':60} {'median':>9} {'p95':>7} {'most':>7} {'promised':>9}")
+    for age in ages:
+        seconds = f"{age.median:9.1f} {age.p95:7.1f} {age.most:7.1f} {age.at_most:9.1f}"
+        print(f"{age.what:60} {seconds}")

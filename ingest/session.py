@@ -81,9 +81,13 @@ _TO_END = 0.5
 # Java throws away what it needs again.
 _CODE_CACHE = "-XX:ReservedCodeCacheSize=512m"
 
-# A driver that lands and builds runs so much code that Java's second compiler is at it for many
-# minutes, with a fifth of what two cores have left for the pipeline.
-_QUICK_COMPILER, _ENOUGH_CORES = "-XX:TieredStopAtLevel=1", 4
+# A driver that lands and builds runs ever new code. On few cores Java's second compiler waits for
+# ten times the calls that it would: by then it has only what each row goes through to do.
+_FEWER_COMPILATIONS = (
+    "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
+    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
+)
+_ENOUGH_CORES = 4
 
 # Arrow checks each value that Spark takes of it, which Spark has checked: a twentieth of landing.
 _ARROW_UNCHECKED = (
@@ -132,7 +136,7 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
     }
     builder = SparkSession.builder.appName("headwater serve").enableHiveSupport()
     derby = f'"-Dderby.stream.error.file={catalog_folder(lake)}/derby.log"'
-    compiler = _QUICK_COMPILER if (os.cpu_count() or 1) < _ENOUGH_CORES else ""
+    compiler = _FEWER_COMPILATIONS if (os.cpu_count() or 1) < _ENOUGH_CORES else ""
     return _started(builder, lake, {**catalog, **more}, f"{derby} {compiler}")
 
 

@@ -67,8 +67,8 @@ class Applications:
                 self.before[name] += consumer.get_watermark_offsets(place, timeout=30)[1]
         consumer.close()
         client = SchemaRegistryClient(dict(self.registry))
-        for kind in _SCHEMAS:
-            text = json.dumps(_schema(kind))
+        for kind, schema in avro_schemas().items():
+            text = json.dumps(schema)
             self._ids[kind] = client.register_schema(f"live.events-{kind}", Schema(text, "AVRO"))
 
     def work(self, closing: threading.Event) -> None:
@@ -76,7 +76,7 @@ class Applications:
         producer = Producer(
             {"bootstrap.servers": self.servers, "enable.idempotence": True, "linger.ms": 100}
         )
-        parsed = {kind: fastavro.parse_schema(_schema(kind)) for kind in _SCHEMAS}
+        parsed = {kind: fastavro.parse_schema(one) for kind, one in avro_schemas().items()}
         run, began, done = f"{time.time_ns():x}", time.monotonic(), 0
         while not closing.is_set():
             for _ in range(_STEP):
@@ -155,6 +155,11 @@ class Applications:
             self.acknowledged[topic] += 1
         else:
             self.refused += 1
+
+
+def avro_schemas() -> dict[str, dict[str, Any]]:
+    """The schema of each type of event."""
+    return {kind: _schema(kind) for kind in _SCHEMAS}
 
 
 def _schema(kind: str) -> dict[str, Any]:
