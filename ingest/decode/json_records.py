@@ -6,14 +6,10 @@ is held back, and read once more, value by value.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from datetime import datetime
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -31,24 +27,22 @@ from ingest.decode.decoder import (
     null_key_reason,
     row,
 )
-from ingest.decode.exact_json import Refused, leftovers, loaded, written
-from ingest.decode.fitting import arrow_type, taken
-from ingest.decode.inputs import Input, gathered, read_columns
-from ingest.decode.json_shapes import shape_text
+from ingest.decode.exact_json import leftovers
+from ingest.decode.inputs import Input
 from ingest.decode.masking import Masking
 from ingest.decode.parked import Parked
-from ingest.decode.reading import Headers, Reading
+from ingest.decode.reading import Reading
 from ingest.decode.repository import StreamSchema
 from ingest.decode.schema_ids import numbers_of
-from ingest.decode.structures import Places, Watch, hexadecimal
+from ingest.decode.structures import Places, Watch
 from ingest.decode.translations import AvroTranslation, CloudEventTranslation
+from ingest.decode.verdicts import EVENT, TOLD, fitting, identifying, judging, taking, unseen
 from ingest.decode.writers import Writers
-from ingest.events.event_types import EventTypes, Found, rule_of
-from ingest.events.variations import Known
+from ingest.events.event_types import EventTypes, Found
 from ingest.shapes import conversion
 from ingest.shapes.conversion import at, sql_type, text_literal, type_at
 from ingest.shapes.evolution import declared_schema
-from ingest.shapes.shape import parse_shape, written_shape
+from ingest.shapes.shape import parse_shape
 from ingest.tables import columns
 
 if TYPE_CHECKING:
@@ -60,14 +54,6 @@ if TYPE_CHECKING:
 _SAMPLE, _FEW, _SHARE = 10_000, 3_000, 0.005
 # The record that was read, as `conversion.extracted` has it.
 _RECORD = "record"
-# What is known of a record that was looked at: why it cannot be read, or its text and shape;
-# and of its event, where types are told apart, the type, the shape and, of the first of each
-# such pair in a batch, the payload.
-_VERDICT = ("code", "reason", "text", "shape")
-_EVENT = ("event_type", "event_shape", "payload")
-# The id of its writer's schema, which masked bytes tell no more.
-_WRITER = "writer"
-_TOLD = "".join(f", {name} string" for name in (_WRITER, *_VERDICT, *_EVENT))
 # The record itself, with its provenance in front.
 _HELD = "value binary, _position long"
 
@@ -102,14 +88,14 @@ class JsonRecords:
                 self._writers.learn(self._schema, due, batch_id, now)
             return
         if self._schema.knows_shapes:
-            few = self._records.sampled(_FEW).mapped(self._judging(), self._held + _TOLD)
-            few = few.mapped(self._fitting(), f"{self._held}{_TOLD}, fits boolean")
-            if _unseen(few) <= _SHARE:
+            few = self._records.sampled(_FEW).mapped(self._judging(), self._held + TOLD)
+            few = few.mapped(self._fitting(), f"{self._held}{TOLD}, fits boolean")
+            if unseen(few) <= _SHARE:
                 self._learn(few, batch_id, now)
                 return
         sample = self._records.sampled(_SAMPLE)
         self._learn_writers(sample, batch_id, now, due)
-        judged = sample.mapped(self._judging(), self._held + _TOLD).kept()
+        judged = sample.mapped(self._judging(), self._held + TOLD).kept()
         try:
             self._learn(judged, batch_id, now)
         finally:
@@ -161,7 +147,7 @@ class JsonRecords:
     def _learn(self, judged: Batches, batch_id: int, now: datetime) -> None:
         self._schema.learn(judged.distinct("shape"), batch_id, now)
         if self._places:
-            found = judged.firsts(_EVENT[:2], _EVENT[2])
+            found = judged.firsts(EVENT[:2], EVENT[2])
             events = [
                 Found(name, parse_shape(shape), payload or "")
                 for (name, shape), payload in found.items()
@@ -177,13 +163,13 @@ class JsonRecords:
         reject = (*self._records.provenance, "value as _raw", "_position", SCHEMA_ID)
         keys = self._keys()
         verdicts = self._verdicts(marks).mapped(
-            _identifying(self._types.known, self._types.refused),
-            f"{self._held}{_TOLD}, {SCHEMA_ID} string, rule string",
+            identifying(self._types.known, self._types.refused),
+            f"{self._held}{TOLD}, {SCHEMA_ID} string, rule string",
         )
         kind = conversion.extracted(self._schema.columns)
         taken = f"{self._held}, text string, {SCHEMA_ID} string"
         read = verdicts.mapped(
-            _taking(kind), f"{taken}, {_RECORD} {sql_type(kind, variant='string')}"
+            taking(kind, _RECORD), f"{taken}, {_RECORD} {sql_type(kind, variant='string')}"
         ).rows()
         # The rescued text is computed before anything filters on the columns it reads.
         rows = read.select("*", self._row()).select(
@@ -220,7 +206,7 @@ class JsonRecords:
     def _verdicts(self, marks: str) -> Batches:
         """The held records with their verdicts, read from the files once."""
         if self._judged is None:
-            self._judged = self._found(marks).mapped(self._judging(), self._held + _TOLD).kept()
+            self._judged = self._found(marks).mapped(self._judging(), self._held + TOLD).kept()
         return self._judged
 
     def _found(self, marks: str) -> Batches:
@@ -230,10 +216,10 @@ class JsonRecords:
         return self._held_records
 
     def _judging(self) -> Work:
-        return _judging(self._schema.columns, self._reading(), self._places)
+        return judging(self._schema.columns, self._reading(), self._places)
 
     def _fitting(self) -> Work:
-        return _fitting(
+        return fitting(
             conversion.extracted(self._schema.columns),
             self._watch(),
             overflow_matters=self._overflow_matters,
@@ -301,132 +287,6 @@ def _places(stream: Stream) -> Places | None:
     """Where types are told apart; none where they are not."""
     kind = stream.identity.event_type
     return Places(kind, stream.events.payload) if stream.events.are_split and kind else None
-
-
-def _verdict(
-    raw: bytes, headers: Headers, columns: T.StructType, reading: Reading
-) -> tuple[str | None, ...]:
-    try:
-        text, document = reading.read(raw, headers)
-        return None, None, text, shape_text(document, columns)
-    except Refused as refused:
-        # A reason may tell what it is about.
-        reason = "values are masked, so no more is said" if reading.masking else refused.reason
-        return refused.code, reason, None, None
-
-
-def _fitting(kind: T.StructType, watch: Watch | None, *, overflow_matters: bool) -> Work:
-    """Adds to judged records whether they fit; see Input.read."""
-
-    def fit(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in gathered(batches):
-            _, _, fits = read_columns(batch["text"], kind, watch, overflow_matters=overflow_matters)
-            yield batch.append_column("fits", pa.array(fits))
-
-    return fit
-
-
-def _unseen(records: Batches) -> float:
-    """Which part of other records will be like none of these, and not fit.
-
-    That is, as Good and Turing reckon, how many there are of which there is but one.
-    """
-    rows = records.values(["fits", "text", "shape", *_EVENT[:2]])
-    kinds = Counter(tuple(kind) for fits, text, *kind in rows if text is not None and not fits)
-    return sum(count == 1 for count in kinds.values()) / max(len(rows), 1)
-
-
-def _judging(columns: T.StructType, reading: Reading, places: Places | None) -> Work:
-    """Adds to records, by their `value`, their verdicts, and what is said of their events."""
-
-    def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            values = batch["value"].to_pylist()
-            has_headers = reading.translation and "_headers" in batch.schema.names
-            headers = batch["_headers"].to_pylist() if has_headers else [None] * len(values)
-            verdicts = [
-                _verdict(raw, told, columns, reading)
-                for raw, told in zip(values, headers, strict=True)
-            ]
-            writers = reading.schema_ids(values, headers)
-            judged = _shown(batch, verdicts) if reading.masking else batch
-            judged = judged.append_column(_WRITER, writers)
-            for name, told_of in zip(_VERDICT, zip(*verdicts, strict=True), strict=True):
-                judged = judged.append_column(name, pa.array(told_of, pa.string()))
-            nothing: list[list[str | None]] = [[None] * len(judged)] * len(_EVENT)
-            events = _told(judged["text"], places) if places else nothing
-            for name, texts in zip(_EVENT, events, strict=True):
-                judged = judged.append_column(name, pa.array(texts, pa.string()))
-            yield judged
-
-    return judge
-
-
-def _shown(batch: pa.RecordBatch, verdicts: Sequence[tuple[str | None, ...]]) -> pa.RecordBatch:
-    """The batch with what can be shown of its records; nothing of those that cannot be read."""
-    shown = [None if text is None else text.encode() for _, _, text, _ in verdicts]
-    return batch.set_column(
-        batch.schema.get_field_index("value"), "value", pa.array(shown, pa.binary())
-    )
-
-
-def _told(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:
-    """The type and the shape of each event, and a payload of each pair; nothing of what is none."""
-    types: list[str | None] = [None] * len(texts)
-    found, payloads = types.copy(), types.copy()
-    events = places.events(texts)
-    shapes = [written_shape(shape) for _, shape in events.pairs]
-    for number, pair in enumerate(events.of.tolist()):
-        if pair >= 0:
-            types[number], found[number] = events.pairs[pair][0], shapes[pair]
-    pairs, firsts = np.unique(events.of, return_index=True)
-    for number in firsts[pairs >= 0].tolist():
-        payloads[number] = written(places.payload_of(texts[number].as_py()))
-    return types, found, payloads
-
-
-def _identifying(known: Known, refused: Mapping[int, str]) -> Work:
-    """Adds the variation of judged records, or the id of their schema.
-
-    Those of a refused variation lose their text.
-    """
-    reasons = {hexadecimal(number): reason for number, reason in refused.items()}
-
-    def identified(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        @cache
-        def variation_of(event_type: str, shape: str) -> str:
-            return hexadecimal(known.judged(event_type, parse_shape(shape))[0])
-
-        for batch in batches:
-            records = batch.to_pylist()
-            for one in records:
-                one[SCHEMA_ID], one["rule"] = one[_WRITER], None
-                if one["event_type"] is None or one["event_shape"] is None:
-                    continue
-                one[SCHEMA_ID] = variation_of(one["event_type"], one["event_shape"])
-                if reason := reasons.get(one[SCHEMA_ID]):
-                    one |= {"code": "INCOMPATIBLE_CHANGE", "reason": reason, "text": None}
-                    one["rule"] = rule_of(one["event_type"])
-            schema = batch.schema
-            for name in (SCHEMA_ID, "rule"):
-                schema = schema.append(pa.field(name, pa.string()))
-            yield pa.RecordBatch.from_pylist(records, schema=schema)
-
-    return identified
-
-
-def _taking(kind: T.StructType) -> Work:
-    """Of records that can be read, by their `text`, what columns of `kind` take of them."""
-
-    def take(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            there = batch.filter(batch["text"].is_valid())
-            texts = there["text"].to_pylist()
-            values = pa.array([taken(loaded(text), kind) for text in texts], arrow_type(kind))
-            found = there.drop_columns([_WRITER, *_VERDICT[:2], _VERDICT[3], *_EVENT, "rule"])
-            yield found.append_column(_RECORD, values)
-
-    return take
 
 
 def _nested_names(kind: T.DataType) -> Mapping[str, Any]:

@@ -17,12 +17,12 @@ from typing_extensions import override
 
 from ingest.declarations.stream import Mask
 from ingest.decode.connect_messages import ConnectMessages
-from ingest.decode.json_records import _judging
 from ingest.decode.masking import Masking
 from ingest.decode.reading import Reading
 from ingest.decode.repository import Agreed
 from ingest.decode.schema_ids import id_number
 from ingest.decode.translations import AvroTranslation
+from ingest.decode.verdicts import judging
 from ingest.decode.writers import Writers
 from ingest.errors import RegistryUnreachable
 from ingest.registry.client import SchemaRegistry
@@ -121,6 +121,6 @@ def test_a_masked_message_that_is_held_back_keeps_the_id_of_its_schema(is_cut: b
     held = pa.RecordBatch.from_arrays(
         [pa.array([value]), pa.array([None], pa.list_(pa.string()))], ["value", "_headers"]
     )
-    (judged,) = _judging(T.StructType(), reading, None)([held])
+    (judged,) = judging(T.StructType(), reading, None)([held])
     assert judged["writer"].to_pylist() == ["7"]
     assert b"a@b" not in (judged["value"][0].as_py() or b"")
