@@ -3,23 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
 from ingest.decode.arrow_json import records
+from ingest.decode.decoder import SCHEMA_ID
+from ingest.decode.instants import instants_in, without_instants
 from ingest.decode.reading import Reading
+from ingest.shapes.conversion import at, extracted, quoted, sql_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql import types as T
 
-    from ingest.decode.arrow_json import Mask
     from ingest.decode.batches import Batches
     from ingest.decode.structures import Watch
 
+# What is read of a record, the instants that are not in it, and whether that is all of it.
+RECORD, INSTANTS, FITS = "record", "instants", "fits"
 # Bytes that are read to columns at once.
 ENOUGH = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReader:
+    """Reads JSON texts into the columns `kind`; see `arrow_json.records`.
+
+    What `watch` finds to be new does not fit either.
+    """
+
+    kind: T.StructType
+    watch: Watch | None
+    overflow_matters: bool
+
+    @property
+    def ddl(self) -> str:
+        """The columns that `read` gives."""
+        record = sql_type(extracted(self.kind), variant="string")
+        names = map(_numbered, range(len(instants_in(self.kind))))
+        instants = ", ".join(f"{name}: timestamp" for name in names)
+        told = f", {INSTANTS} struct<{instants}>" if instants else ""
+        return f"{SCHEMA_ID} string, {RECORD} {record}{told}, {FITS} boolean"
+
+    @property
+    def instants(self) -> dict[str, str]:
+        """SQL of instants, by that of their texts, which are null where they are not."""
+        paths = enumerate(instants_in(self.kind))
+        return {at(RECORD, path): f"{INSTANTS}.{_numbered(number)}" for number, path in paths}
+
+    def read(self, texts: pa.StringArray) -> dict[str, pa.Array]:
+        """Each text's SCHEMA_ID, RECORD, INSTANTS where there can be some, and FITS."""
+        kind = extracted(self.kind)
+        found, fit = records(texts, kind, overflow_matters=self.overflow_matters)
+        variations = pa.nulls(len(texts), pa.string())
+        if self.watch:
+            variations, known = self.watch.judged(texts, found, kind)
+            fit = fit & known
+        told = {}
+        if paths := instants_in(self.kind):
+            found, instants = without_instants(found, paths)
+            names = [str(number) for number in range(len(paths))]
+            told[INSTANTS] = pa.StructArray.from_arrays(instants, names=names)
+        return {SCHEMA_ID: variations, RECORD: found, **told, FITS: pa.array(fit)}
+
+
+def _numbered(number: int) -> str:
+    return quoted(str(number))
 
 
 class Input(Protocol):
@@ -45,17 +96,9 @@ class Input(Protocol):
         """SQL of a record's place, from what `read` gives."""
         ...
 
-    def read(
-        self,
-        kind: T.StructType,
-        *,
-        reading: Reading,
-        watch: Watch | None,
-        overflow_matters: bool,
-    ) -> DataFrame:
-        """Provenance, place, SCHEMA_ID, `record` and `fits` of each record.
+    def read(self, columns: ColumnReader, reading: Reading) -> DataFrame:
+        """Provenance, place, and what `columns` reads of each record.
 
-        See `arrow_json.records`; what `watch` finds to be new does not fit either.
         `reading` says what the JSON text of a record is, from what stands there.
         """
         ...
@@ -71,17 +114,6 @@ class Input(Protocol):
     def sampled(self, most: int) -> Batches:
         """At most `most` records, as `held` gives them."""
         ...
-
-
-def read_columns(
-    texts: pa.StringArray, kind: T.StructType, watch: Watch | None, *, overflow_matters: bool
-) -> tuple[pa.StringArray, pa.StructArray, Mask]:
-    """Each text's SCHEMA_ID, its `record` and whether it fits; see Input.read."""
-    found, fit = records(texts, kind, overflow_matters=overflow_matters)
-    if not watch:
-        return pa.nulls(len(texts), pa.string()), found, fit
-    variations, known = watch.judged(texts, found, kind)
-    return variations, found, fit & known
 
 
 def gathered(pieces: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -16,22 +16,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from ingest.decode.avro_texts import avro_texts
 from ingest.decode.batches import Batches
-from ingest.decode.decoder import SCHEMA_ID, SOURCE
+from ingest.decode.decoder import SOURCE
 from ingest.decode.held import FOUND, in_batches
-from ingest.decode.inputs import ENOUGH, gathered, read_columns
+from ingest.decode.inputs import ENOUGH, gathered
 from ingest.files.lines import CHUNK, blocks, line_starts, read_at, whole
 from ingest.files.listing import size_of
-from ingest.shapes.conversion import sql_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ingest.decode.inputs import ColumnReader
     from ingest.decode.reading import Reading
-    from ingest.decode.structures import Watch
     from ingest.files.lines import Positions
 
 
@@ -86,14 +84,7 @@ class FileInput:
         """See Input."""
         return f"concat_ws(':', {', '.join(_PLACE)})"
 
-    def read(
-        self,
-        kind: T.StructType,
-        *,
-        reading: Reading,
-        watch: Watch | None,
-        overflow_matters: bool,
-    ) -> DataFrame:
+    def read(self, columns: ColumnReader, reading: Reading) -> DataFrame:
         """See Input."""
         spark, paths, layout = self.spark, self.paths, self.layout
         shares = _shared(spark, paths)
@@ -109,18 +100,12 @@ class FileInput:
                 texts = piece["text"]
                 if reading.is_needed:
                     texts = reading.texts(texts, None)
-                variations, found, fit = read_columns(
-                    texts, kind, watch, overflow_matters=overflow_matters
-                )
-                yield pa.RecordBatch.from_arrays(
-                    [*(piece[name] for name in _PLACE), variations, found, pa.array(fit)],
-                    [*_PLACE, SCHEMA_ID, "record", "fits"],
+                yield pa.RecordBatch.from_pydict(
+                    {name: piece[name] for name in _PLACE} | columns.read(texts)
                 )
 
-        places = "file int, offset long, length long, line long"
-        record = sql_type(kind, variant="string")
-        columns = f"{places}, {SCHEMA_ID} string, record {record}, fits boolean"
-        found = spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, columns)
+        kinds = f"file int, offset long, length long, line long, {columns.ddl}"
+        found = spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, kinds)
         # The path does not travel with each record, as its number does. One literal of all paths,
         # which no name can hold a zero of: a literal each takes a second for thousands of them.
         names = F.split(F.lit("\0".join(paths)), "\0")

@@ -28,7 +28,7 @@ from ingest.decode.decoder import (
     row,
 )
 from ingest.decode.exact_json import leftovers
-from ingest.decode.inputs import Input
+from ingest.decode.inputs import FITS, RECORD, ColumnReader, Input
 from ingest.decode.masking import Masking
 from ingest.decode.parked import Parked
 from ingest.decode.reading import Reading
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 # be held back, and looked at one by one: of a stream's first batch, which brings most, and of a
 # later one that is large. There a few do, unless they tell that more than a share is still new.
 _SAMPLE, _FEW, _SHARE = 10_000, 3_000, 0.005
-# The record that was read, as `conversion.extracted` has it.
-_RECORD = "record"
 # The record itself, with its provenance in front.
 _HELD = "value binary, _position long"
 
@@ -89,7 +87,7 @@ class JsonRecords:
             return
         if self._schema.knows_shapes:
             few = self._records.sampled(_FEW).mapped(self._judging(), self._held + TOLD)
-            few = few.mapped(self._fitting(), f"{self._held}{TOLD}, fits boolean")
+            few = few.mapped(fitting(self._reader()), f"{self._held}{TOLD}, {FITS} boolean")
             if unseen(few) <= _SHARE:
                 self._learn(few, batch_id, now)
                 return
@@ -104,20 +102,15 @@ class JsonRecords:
     def examined(self) -> DataFrame:
         """See Decoder."""
         columns = self._schema.columns
-        read = conversion.extracted(columns)
+        reader = self._reader()
         held = [
-            "not fits",
-            *(f"coalesce({one}, false)" for one in conversion.misfits(columns, _RECORD, ROW)),
+            f"not {FITS}",
+            *(f"coalesce({one}, false)" for one in conversion.misfits(columns, RECORD, ROW)),
             # A message without a value has no columns, and no key among them.
-            *(f"{_RECORD} is not null and {sql} is null" for _, sql in self._keys()),
+            *(f"{RECORD} is not null and {sql} is null" for _, sql in self._keys()),
         ]
-        examined = self._records.read(
-            read,
-            reading=self._reading(),
-            watch=self._watch(),
-            overflow_matters=self._overflow_matters,
-        )
-        return examined.select("*", self._row()).selectExpr(
+        examined = self._records.read(reader, self._reading())
+        return examined.select("*", self._row(reader.instants)).selectExpr(
             *self._records.provenance,
             f"if({' or '.join(held)}, {self._records.place}, null) as {MARK}",
             f"cast(null as string) as {RESCUED}",
@@ -169,10 +162,10 @@ class JsonRecords:
         kind = conversion.extracted(self._schema.columns)
         taken = f"{self._held}, text string, {SCHEMA_ID} string"
         read = verdicts.mapped(
-            taking(kind, _RECORD), f"{taken}, {_RECORD} {sql_type(kind, variant='string')}"
+            taking(kind, RECORD), f"{taken}, {RECORD} {sql_type(kind, variant='string')}"
         ).rows()
         # The rescued text is computed before anything filters on the columns it reads.
-        rows = read.select("*", self._row()).select(
+        rows = read.select("*", self._row({})).select(
             "*",
             rescue("text", F.expr(f"to_json({ROW})")).alias(RESCUED),
             F.expr(null_key_reason(keys)).alias("_reason"),
@@ -218,12 +211,11 @@ class JsonRecords:
     def _judging(self) -> Work:
         return judging(self._schema.columns, self._reading(), self._places)
 
-    def _fitting(self) -> Work:
-        return fitting(
-            conversion.extracted(self._schema.columns),
-            self._watch(),
-            overflow_matters=self._overflow_matters,
-        )
+    def _reader(self) -> ColumnReader:
+        """What reads records whose shapes are known."""
+        watch = Watch(self._places, self._types.known) if self._places else None
+        overflow_matters = self._stream.evolution.mode is not SchemaEvolution.NONE
+        return ColumnReader(self._schema.columns, watch, overflow_matters)
 
     def _reading(self) -> Reading:
         """What records are read as, by the schemas that are known."""
@@ -232,17 +224,12 @@ class JsonRecords:
             return Reading(CloudEventTranslation(avro), None, self._masking)
         return Reading(avro, self._messages, self._masking)
 
-    def _watch(self) -> Watch | None:
-        return Watch(self._places, self._types.known) if self._places else None
-
-    @property
-    def _overflow_matters(self) -> bool:
-        return self._stream.evolution.mode is not SchemaEvolution.NONE
-
-    def _row(self) -> Column:
-        """ROW from the record that was read."""
+    def _row(self, instants: Mapping[str, str]) -> Column:
+        """ROW from the record that was read, and the instants that are known, by their texts."""
         columns = self._schema.columns
-        values = [conversion.typed(one.dataType, at(_RECORD, (one.name,))) for one in columns]
+        values = [
+            conversion.typed(one.dataType, at(RECORD, (one.name,)), instants) for one in columns
+        ]
         return F.expr(row(columns, values))
 
     def _keys(self) -> list[tuple[str, str]]:

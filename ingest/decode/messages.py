@@ -11,24 +11,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from ingest.decode.batches import Batches
 from ingest.decode.decoder import SCHEMA_ID
-from ingest.decode.inputs import gathered, read_columns
-from ingest.shapes.conversion import sql_type
-from ingest.tables import columns
+from ingest.decode.inputs import FITS, gathered
+from ingest.tables.columns import ddl
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql import types as T
 
+    from ingest.decode.inputs import ColumnReader
     from ingest.decode.reading import Reading
-    from ingest.decode.structures import Watch
 
 PROVENANCE = ("_source", "_partition", "_offset", "_key", "_headers", "_timestamp")
 # Those that are held back: provenance, their bytes, and no line that they stand in.
-HELD = f"{columns.ddl(PROVENANCE)}, value binary, _position bigint"
+HELD = f"{ddl(PROVENANCE)}, value binary, _position bigint"
 # Provenance, and bytes, of what Spark reads.
 FROM_KAFKA = (
     *("topic as _source", "partition as _partition", "offset as _offset", "key as _key"),
@@ -65,14 +64,7 @@ class MessageInput:
         """See Input: with the length, which tells what to expect of those that are held back."""
         return "concat_ws(':', _source, _partition, _offset, length)"
 
-    def read(
-        self,
-        kind: T.StructType,
-        *,
-        reading: Reading,
-        watch: Watch | None,
-        overflow_matters: bool,
-    ) -> DataFrame:
+    def read(self, columns: ColumnReader, reading: Reading) -> DataFrame:
         """See Input."""
 
         def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -81,23 +73,16 @@ class MessageInput:
                 is_empty = texts.is_null()
                 if reading.is_needed:
                     texts = reading.texts(batch["value"], batch["_headers"])
-                variations, found, fit = read_columns(
-                    texts, kind, watch, overflow_matters=overflow_matters
-                )
+                told = columns.read(texts)
                 if not reading.is_needed:
-                    fit |= is_empty.to_numpy(zero_copy_only=False)
-                if reading.translation and not watch:
+                    told[FITS] = pc.or_(told[FITS], is_empty)
+                if reading.translation and not columns.watch:
                     told_of = (batch[name].to_pylist() for name in ("value", "_headers"))
-                    variations = reading.schema_ids(*told_of)
-                beside = batch.drop_columns(["value"])
-                told = {SCHEMA_ID: variations, "record": found, "fits": pa.array(fit)}
-                yield pa.RecordBatch.from_arrays(
-                    [*beside.columns, *told.values()], [*beside.schema.names, *told]
-                )
+                    told[SCHEMA_ID] = reading.schema_ids(*told_of)
+                beside = {name: batch[name] for name in batch.schema.names if name != "value"}
+                yield pa.RecordBatch.from_pydict(beside | told)
 
-        record = sql_type(kind, variant="string")
-        provenance = columns.ddl(PROVENANCE)
-        kinds = f"{provenance}, length int, {SCHEMA_ID} string, record {record}, fits boolean"
+        kinds = f"{ddl(PROVENANCE)}, length int, {columns.ddl}"
         sized = self.messages.selectExpr(
             *PROVENANCE, "coalesce(length(value), 0) as length", "value"
         )

@@ -14,10 +14,10 @@ from ingest.decode.batches import Batches, Work
 from ingest.decode.decoder import SCHEMA_ID
 from ingest.decode.exact_json import Refused, loaded, written
 from ingest.decode.fitting import arrow_type, taken
-from ingest.decode.inputs import gathered, read_columns
+from ingest.decode.inputs import FITS, ColumnReader, gathered
 from ingest.decode.json_shapes import shape_text
 from ingest.decode.reading import Headers, Reading
-from ingest.decode.structures import Places, Watch, hexadecimal
+from ingest.decode.structures import Places, hexadecimal
 from ingest.events.event_types import rule_of
 from ingest.events.variations import Known
 from ingest.shapes.shape import parse_shape, written_shape
@@ -44,13 +44,12 @@ def _verdict(
         return refused.code, reason, None, None
 
 
-def fitting(kind: T.StructType, watch: Watch | None, *, overflow_matters: bool) -> Work:
-    """Adds to judged records whether they fit; see Input.read."""
+def fitting(columns: ColumnReader) -> Work:
+    """Adds to judged records whether they fit."""
 
     def fit(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in gathered(batches):
-            _, _, fits = read_columns(batch["text"], kind, watch, overflow_matters=overflow_matters)
-            yield batch.append_column("fits", pa.array(fits))
+            yield batch.append_column(FITS, columns.read(batch["text"])[FITS])
 
     return fit
 
@@ -60,7 +59,7 @@ def unseen(records: Batches) -> float:
 
     That is, as Good and Turing reckon, how many there are of which there is but one.
     """
-    rows = records.values(["fits", "text", "shape", *EVENT[:2]])
+    rows = records.values([FITS, "text", "shape", *EVENT[:2]])
     kinds = Counter(tuple(kind) for fits, text, *kind in rows if text is not None and not fits)
     return sum(count == 1 for count in kinds.values()) / max(len(rows), 1)
 

@@ -7,8 +7,11 @@ rescued.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import types as T
 
+_NONE: Mapping[str, str] = {}
 # What from_json would take, and JSON has not.
 _STRICT = "'allowNonNumericNumbers', 'false', 'allowSingleQuotes', 'false'"
 # Names of struct members, outermost first.
@@ -60,24 +63,30 @@ def _extracted(kind: T.DataType) -> T.DataType:
     return kind if is_json(kind) else T.StringType()
 
 
-def typed(kind: T.DataType, source: str, depth: int = 0) -> str:
-    """SQL for the column's value, from the value `source` that was read; of VARIANT its text."""
+def typed(
+    kind: T.DataType, source: str, instants: Mapping[str, str] = _NONE, depth: int = 0
+) -> str:
+    """SQL for the column's value, from the value `source` that was read; of VARIANT its text.
+
+    `instants` is SQL of what is known of timestamps, by that of their texts.
+    """
     if not _is_changed(kind):
         return source
     if isinstance(kind, T.StructType):
         members = ", ".join(
             f"{text_literal(one.name)}, "
-            + typed(one.dataType, f"{source}.{quoted(one.name)}", depth)
+            + typed(one.dataType, f"{source}.{quoted(one.name)}", instants, depth)
             for one in kind.fields
         )
         return f"if({source} is null, null, named_struct({members}))"
     name = f"v{depth}"
     if isinstance(kind, T.ArrayType):
-        return f"transform({source}, {name} -> {typed(kind.elementType, name, depth + 1)})"
+        return f"transform({source}, {name} -> {typed(kind.elementType, name, depth=depth + 1)})"
     if isinstance(kind, T.MapType):
-        value = typed(kind.valueType, name, depth + 1)
+        value = typed(kind.valueType, name, depth=depth + 1)
         return f"transform_values({source}, (k{depth}, {name}) -> {value})"
-    return _typed_text(kind, source)
+    value = _typed_text(kind, source)
+    return f"coalesce({instants[source]}, {value})" if source in instants else value
 
 
 def _typed_text(kind: T.DataType, text: str) -> str:
@@ -116,7 +125,7 @@ def misfits(kind: T.DataType, source: str, value: str, depth: int = 0) -> list[s
 
 def _misfits_among(kind: T.DataType, values: str, depth: int) -> list[str]:
     name = f"m{depth}"
-    inner = misfits(kind, name, typed(kind, name, depth + 1), depth + 1)
+    inner = misfits(kind, name, typed(kind, name, depth=depth + 1), depth + 1)
     if not inner:
         return []
     either = " or ".join(f"coalesce({condition}, false)" for condition in inner)

@@ -1,0 +1,72 @@
+"""Instants of JSON, which Arrow reads out of their texts ten times as fast as Spark does.
+
+Only those of which both make the same: a date, a time with seconds and up to six digits of a
+fraction, in UTC, with a Z at the end. Of all others the text stays, which Spark casts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import types as T
+
+from ingest.shapes.conversion import Path
+
+_INSTANT = pa.timestamp("us", tz="UTC")
+# Bytes of "2026-11-24T12:00:00Z", the shortest; what is shorter says no seconds.
+_LEAST = 20
+_UTC = ord("Z")
+
+
+def instants_in(kind: T.StructType) -> Sequence[Path]:
+    """Paths of the timestamps in structs."""
+    found: list[Path] = []
+    for member in kind.fields:
+        if isinstance(member.dataType, T.StructType):
+            found += [(member.name, *path) for path in instants_in(member.dataType)]
+        elif isinstance(member.dataType, T.TimestampType):
+            found.append((member.name,))
+    return found
+
+
+def without_instants(
+    record: pa.StructArray, paths: Sequence[Path]
+) -> tuple[pa.StructArray, Sequence[pa.TimestampArray]]:
+    """The record without the texts of which instants were made, and those, path by path."""
+    instants = []
+    for path in paths:
+        text = pc.struct_field(record, list(path))
+        instant = _instants(text)
+        if instant is None:
+            instant = pa.nulls(len(record), _INSTANT)
+        else:
+            record = _replaced(record, path, pa.nulls(len(record), pa.string()))
+        instants.append(instant)
+    return record, instants
+
+
+def _instants(texts: pa.StringArray) -> pa.TimestampArray | None:
+    """None where one of the texts may be none."""
+    there = texts.drop_null() if texts.null_count else texts
+    if not len(there):
+        return None
+    offsets = np.frombuffer(there.buffers()[1], dtype=np.int32)
+    offsets = offsets[there.offset : there.offset + len(there) + 1]
+    ends = np.frombuffer(there.buffers()[2] or b"", dtype=np.uint8)
+    if np.diff(offsets).min() < _LEAST or (ends[offsets[1:] - 1] != _UTC).any():
+        return None
+    try:
+        return pc.cast(texts, _INSTANT)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _replaced(record: pa.StructArray, path: Path, value: pa.Array) -> pa.StructArray:
+    index = record.type.get_field_index(path[0])
+    children = record.flatten()
+    children[index] = value if len(path) == 1 else _replaced(children[index], path[1:], value)
+    names = [field.name for field in record.type]
+    return pa.StructArray.from_arrays(children, names=names, mask=record.is_null())
