@@ -101,13 +101,22 @@ def land_until_stopped(
     queries, errors = restart(streams)
     log.info("%d streams are running; Ctrl-C stops them", len(queries))
     try:
-        with kept_up(queries):
+        with kept_up(queries, partial(_take_turns, spark)):
             _watch(queries, stopping, progress, restart, retries, errors)
     finally:
         for query in queries:
             query.leave_tables()
     progress.write()
     return errors
+
+
+def _take_turns(spark: SparkSession) -> None:
+    """Of a thread: what it has Spark do waits for nothing but its turn.
+
+    Without a pool of its own it would share that of dbt's builds, where the first job goes first:
+    each query of a build waited until a table was compacted.
+    """
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", "upkeep")
 
 
 def _watch(

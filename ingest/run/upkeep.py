@@ -29,8 +29,9 @@ log = logging.getLogger(__name__)
 # Batches, or applications of changes, between two compactions of a table.
 _COMPACT_EVERY = 32
 # Seconds between the starts of two applications of one stream's changes: each costs much the
-# same, however many changes there are.
-_APPLY_EVERY = 5.0
+# same, however many changes there are. Behind one that takes long, as the machine is busy, as much
+# time passes, up to the most: what lands is more urgent.
+_APPLY_EVERY, _LONGEST_REST = 5.0, 30.0
 _LOOK_EVERY = 0.5
 # Seconds after which what has failed is tried again, the first time and at most.
 _FIRST_WAIT, _LONGEST_WAIT = 5.0, 60.0
@@ -74,8 +75,10 @@ class Upkeep:
         with self._at_work:
             if self._leaving.is_set() or time.monotonic() < self._due:
                 return
-            self._due = time.monotonic() + _APPLY_EVERY
+            began = time.monotonic()
             wrong = self._tried(self._apply) or self._tried(self._compact)
+            took = time.monotonic() - began
+            self._due = began + max(_APPLY_EVERY, took + min(took, _LONGEST_REST))
             if wrong is None:
                 self._wait = _FIRST_WAIT
                 self._note(None)
@@ -146,11 +149,15 @@ class HasUpkeep(Protocol):
 
 
 @contextlib.contextmanager
-def kept_up(streams: Sequence[HasUpkeep]) -> Iterator[None]:
-    """Keep up the tables of streams, of which some may come and go meanwhile."""
+def kept_up(streams: Sequence[HasUpkeep], prepare: Callable[[], None]) -> Iterator[None]:
+    """Keep up the tables of streams, of which some may come and go meanwhile.
+
+    `prepare` is what the thread that does so begins with.
+    """
     ending = threading.Event()
 
     def work() -> None:
+        prepare()
         while not ending.wait(_LOOK_EVERY):
             for one in list(streams):
                 if ending.is_set():

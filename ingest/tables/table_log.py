@@ -87,6 +87,16 @@ def number_of_files(path: str) -> int:
     return int(_files(path).num_rows)
 
 
+def sizes_of_files(path: str) -> Sequence[int]:
+    """Bytes of each file that holds rows of the table."""
+    return [int(size) for size in _files(path)["size_bytes"].to_pylist()]
+
+
+def is_clustered(path: str) -> bool:
+    """Whether the table has liquid clustering."""
+    return "clustering" in (DeltaTable(path).protocol().writer_features or [])
+
+
 def newest_batch(path: str) -> int:
     """The highest `_batch_id` of a bronze table; -1 where it has no rows."""
     return max((one["max._batch_id"] for one in _files(path).to_pylist()), default=-1)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import pytest
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame
 
+from ingest.bronze import maintenance
 from ingest.bronze.maintenance import compacted
 from tests.spark.workshop import Workshop
 
@@ -51,3 +54,40 @@ def test_few_files_are_left_alone(workshop: Workshop) -> None:
     path = workshop.lake.bronze("test__few")
     assert not compacted(workshop.spark, path)
     assert compacted(workshop.spark, path, least=1)
+
+
+def test_what_is_clustered_is_not_written_again_for_what_comes_behind_it(
+    workshop: Workshop,
+) -> None:
+    workshop.stream("grown", {"x": "string"}, event_type="type", max_files_per_trigger=1)
+    path = workshop.lake.bronze("test__grown")
+
+    def land(first: int) -> None:
+        for number in range(first, first + 4):
+            records = [{"type": "t", "x": os.urandom(10_000).hex()} for _ in range(10)]
+            workshop.drop("grown", f"{number}.jsonl", records)
+        workshop.land("grown")
+
+    land(0)
+    assert compacted(workshop.spark, path, least=4)
+    (clustered,) = DeltaTable(path).file_uris()
+    land(4)
+    assert compacted(workshop.spark, path, least=4)
+    assert len(files := DeltaTable(path).file_uris()) == 2
+    assert clustered in files
+    # Of those that are alike there are too few.
+    assert not compacted(workshop.spark, path, least=4)
+    assert workshop.table("grown").count() == 80
+
+
+def test_large_files_are_clustered_once(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maintenance, "_LARGE", 9)
+    workshop.stream("large", {"id": "bigint"}, max_files_per_trigger=1)
+    for number in range(3):
+        workshop.drop("large", f"{number}.jsonl", [{"id": number}])
+    workshop.land("large")
+    path = workshop.lake.bronze("test__large")
+    assert compacted(workshop.spark, path, least=3)
+    assert not compacted(workshop.spark, path, least=1)

@@ -84,6 +84,21 @@ def test_each_part_that_is_applied_is_told_and_the_next_turn_goes_on_behind_it(
     assert changes.since == [1, 7]
 
 
+def test_what_takes_long_lets_more_time_pass(now: SimpleNamespace, tmp_path: Path) -> None:
+    class Slow(Changes):
+        def follow(self, applied: int) -> Iterator[int]:
+            now.seconds += 40 if self.since else 8
+            yield from super().follow(applied)
+
+    changes = Slow()
+    kept, _ = upkeep(changes, tmp_path)
+    kept.turn()
+    for seconds, applied in ((7, 1), (1, 2), (29, 2), (1, 3)):
+        now.seconds += seconds
+        kept.turn()
+        assert len(changes.since) == applied
+
+
 def test_what_fails_is_told_once_and_tried_again_ever_less_often(
     now: SimpleNamespace, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -136,6 +151,8 @@ def test_streams_that_come_later_are_kept_up_too(tmp_path: Path) -> None:
         threading.Lock(),
     )
     streams: list[Any] = []
-    with kept_up(streams):
+    prepared = threading.Event()
+    with kept_up(streams, prepared.set):
         streams.append(SimpleNamespace(upkeep=kept))
         assert applied.wait(10)
+    assert prepared.is_set()
