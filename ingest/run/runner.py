@@ -116,7 +116,9 @@ def _take_turns(spark: SparkSession) -> None:
     Without a pool of its own it would share that of dbt's builds, where the first job goes first:
     each query of a build waited until a table was compacted.
     """
-    spark.sparkContext.setLocalProperty("spark.scheduler.pool", "upkeep")
+    # Where Spark's Java process has been killed, who looks after streams tells it.
+    with contextlib.suppress(Py4JError, OSError):
+        spark.sparkContext.setLocalProperty("spark.scheduler.pool", "upkeep")
 
 
 def _watch(

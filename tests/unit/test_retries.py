@@ -82,9 +82,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def run() -> list[HeadwaterError]:
     """Land a stream until it runs, or until nothing is left to run."""
-    nothing: Any = SimpleNamespace()
+    pools: Any = SimpleNamespace(setLocalProperty=lambda *_: None)
+    spark: Any = SimpleNamespace(sparkContext=pools)
     progress = ProgressLog(Lake("nowhere"))
-    return runner.land_until_stopped(nothing, [STREAM], progress, Query.stopping)
+    return runner.land_until_stopped(spark, [STREAM], progress, Query.stopping)
 
 
 def test_a_stream_that_cannot_start_without_its_broker_is_tried_until_it_can(
