@@ -29,7 +29,7 @@ _BOUNDS = (
     "spark.databricks.delta.optimize.clustering.mergeStrategy.minCubeSize.threshold",
     "spark.databricks.delta.optimize.minFileSize",
 )
-# Held by who has set the bounds of his session.
+# Held while the bounds of a session are set, which others may share.
 _bounding = threading.Lock()
 
 

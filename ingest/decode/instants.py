@@ -1,4 +1,4 @@
-"""Instants of JSON, which Arrow reads out of their texts ten times as fast as Spark does.
+"""Instants of JSON, which Arrow reads out of their texts many times as fast as Spark does.
 
 Only those of which both make the same: a date, a time with seconds and up to six digits of a
 fraction, in UTC, with a Z at the end. Of all others the text stays, which Spark casts.

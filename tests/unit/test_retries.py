@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -80,10 +81,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return Query.started
 
 
-def run() -> list[HeadwaterError]:
+def run(set_property: Callable[[str, str], None] = lambda *_: None) -> list[HeadwaterError]:
     """Land a stream until it runs, or until nothing is left to run."""
-    pools: Any = SimpleNamespace(setLocalProperty=lambda *_: None)
-    spark: Any = SimpleNamespace(sparkContext=pools)
+    context = SimpleNamespace(setLocalProperty=set_property)
+    spark: Any = SimpleNamespace(sparkContext=context)
     progress = ProgressLog(Lake("nowhere"))
     return runner.land_until_stopped(spark, [STREAM], progress, Query.stopping)
 
@@ -94,6 +95,24 @@ def test_a_stream_that_cannot_start_without_its_broker_is_tried_until_it_can(
     Query.ends = [BrokerUnreachable("no answer"), BrokerUnreachable("no answer"), None]
     assert run() == []
     assert started == ["away", "away", "runs"]
+
+
+def test_upkeep_does_not_wait_behind_the_jobs_of_builds(started: list[str]) -> None:
+    Query.ends = [None]
+    told: list[tuple[str, str]] = []
+    assert run(lambda *pair: told.append(pair)) == []
+    assert told == [("spark.scheduler.pool", "upkeep")]
+    assert started == ["runs"]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.usefixtures("started")
+def test_upkeep_leaves_it_to_others_to_tell_that_java_is_gone() -> None:
+    def refuse(*_: str) -> None:
+        raise ConnectionRefusedError
+
+    Query.ends = [None]
+    assert run(refuse) == []
 
 
 def test_a_stream_that_waiting_does_not_help_is_not_tried_again(started: list[str]) -> None:
