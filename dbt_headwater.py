@@ -10,6 +10,7 @@ its errors made short.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
@@ -24,6 +25,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from ingest import catalog
 from ingest.changes.keeping import Keeper
+from ingest.class_loader import share_class_loader
 from ingest.errors import HeadwaterError
 from ingest.java import find_java
 from ingest.session import kept_classes
@@ -103,12 +105,21 @@ def keep_rows() -> None:
     def execute(self: Any, sql: str, *parameters: Any) -> None:
         def given(statement: str) -> Any:
             whole(self, statement)
+            share_class_loader_once()
             return self._df
 
         self._df = keeper.run(given, sql % parameters if parameters else sql)
 
     execute.keeps = True  # type: ignore[attr-defined]
     Cursor.execute = execute  # type: ignore[method-assign]
+
+
+@functools.cache
+def share_class_loader_once() -> None:
+    """Behind the first statement, which starts Spark and runs nothing."""
+    from pyspark.sql import SparkSession
+
+    share_class_loader(SparkSession.active())
 
 
 def shorten_errors() -> None:

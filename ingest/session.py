@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest import settings
+from ingest.class_loader import share_class_loader
 from ingest.errors import InputError, StorageFailed
 
 if TYPE_CHECKING:
@@ -192,6 +193,7 @@ def _started(
     # It prints a stack trace where the Java process is killed, which we tell in a line.
     server: Any = spark.sparkContext._accumulatorServer
     server.handle_error = lambda *_: None
+    share_class_loader(spark)
     return spark
 
 

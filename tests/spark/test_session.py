@@ -19,3 +19,15 @@ def test_java_has_the_classes_that_set_up_has_kept(spark: SparkSession) -> None:
         pytest.skip("set-up has made no archive: a Java without one of its own cannot")
     maps = Path(f"/proc/{gateway.proc.pid}/maps").read_text(encoding="utf-8")
     assert str(settings.project_dir() / CLASSES) in maps
+
+
+def test_what_spark_generates_is_compiled_once(spark: SparkSession) -> None:
+    jvm: Any = spark._jvm
+    compiled = jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
+    # That of the tests generates none.
+    own = spark.newSession()
+    # The first brings what all queries have.
+    for literal in (987_654_321, 987_654_322):
+        before = compiled.getCount()
+        own.sql(f"select id + {literal} as shifted from range(5)").collect()
+    assert compiled.getCount() - before == 1

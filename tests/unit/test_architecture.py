@@ -16,7 +16,7 @@ LAYERS = (
     ("errors",),
     ("java", "shell", "catalog"),
     ("settings",),
-    ("lake", "failpoint", "session"),
+    ("lake", "failpoint", "class_loader", "session"),
     ("stack",),
     ("registry",),
     ("declarations",),
