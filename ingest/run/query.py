@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum
@@ -34,6 +35,7 @@ from ingest.run.groups import GroupQueries
 from ingest.run.progress import ProgressLog, read_totals, save_totals
 from ingest.run.recovery_of_topics import recover_topics
 from ingest.run.requests import Answer, Request
+from ingest.run.turns import Turns
 from ingest.run.upkeep import Upkeep
 from ingest.stack.addresses import schema_registry_properties
 from ingest.tables import columns, delta
@@ -64,8 +66,10 @@ class StreamQuery:
         stream: Stream,
         progress: ProgressLog,
         clock: Callable[[], datetime],
+        turns: Turns | None = None,
     ) -> None:
         self._spark, self._lake, self.stream, self._clock = spark, lake, stream, clock
+        self._turns = turns
         self._progress = progress
         progress.begin(stream.name, stream.table)
         self._totals = read_totals(lake, stream.name, stream.table)
@@ -288,8 +292,11 @@ class StreamQuery:
 
     def _batch(self, arrived: DataFrame, batch: int) -> None:
         try:
-            with self._at_work:
+            turn = self._turns.turn(self.stream.name) if self._turns else nullcontext()
+            with turn, self._at_work:
                 self._land(arrived, batch)
+            if self._turns and not self._is_restarting:
+                self._turns.await_next(self.stream.name)
         except Exception as error:
             # Py4J loses the type on its way back, so the runner asks here.
             self.error = explained(error, self.stream.name, self._lake)

@@ -30,6 +30,7 @@ from ingest.run.lock import StreamLock
 from ingest.run.progress import ProgressLog
 from ingest.run.query import StreamQuery, Trigger
 from ingest.run.retries import Retries
+from ingest.run.turns import Turns
 from ingest.run.upkeep import kept_up
 from ingest.session import OUT_OF_MEMORY, exit_code, session
 from ingest.tables import delta
@@ -95,15 +96,23 @@ def land_until_stopped(
 ) -> list[HeadwaterError]:
     """Land what arrives on streams that this process owns; ends early when none is left."""
     retries, trigger = Retries(), Trigger.CONTINUOUS
+    turns = Turns(spark.sparkContext.defaultParallelism)
     restart = partial(
-        _started, spark, progress.lake, progress=progress, trigger=trigger, retries=retries
+        _started,
+        spark,
+        progress.lake,
+        progress=progress,
+        trigger=trigger,
+        retries=retries,
+        turns=turns,
     )
     queries, errors = restart(streams)
     log.info("%d streams are running; Ctrl-C stops them", len(queries))
     try:
         with kept_up(queries, partial(_take_turns, spark)):
-            _watch(queries, stopping, progress, restart, retries, errors)
+            _watch(queries, stopping, progress, restart, retries, errors, turns)
     finally:
+        turns.close()
         for query in queries:
             query.leave_tables()
     progress.write()
@@ -128,6 +137,7 @@ def _watch(
     restart: Callable[[Sequence[Stream]], tuple[list[StreamQuery], list[HeadwaterError]]],
     retries: Retries,
     errors: list[HeadwaterError],
+    turns: Turns,
 ) -> None:
     """Look after streams until asked to stop, or until none is left."""
     written = time.monotonic()
@@ -149,6 +159,7 @@ def _watch(
         if time.monotonic() - written > _WRITE_EVERY:
             progress.write()
             written = time.monotonic()
+    turns.close()
     for query in queries:
         query.stop()
         if error := query.error or query.upkeep.error:
@@ -189,6 +200,7 @@ def _started(
     progress: ProgressLog,
     trigger: Trigger,
     retries: Retries | None = None,
+    turns: Turns | None = None,
 ) -> tuple[list[StreamQuery], list[HeadwaterError]]:
     """Start each stream; one that cannot is an error of its own.
 
@@ -198,7 +210,7 @@ def _started(
     errors: list[HeadwaterError] = []
     for one in streams:
         try:
-            query = StreamQuery(spark, lake, one, progress, utc_now)
+            query = StreamQuery(spark, lake, one, progress, utc_now, turns)
             query.answer_requests()
             query.discover()
             query.start(trigger)

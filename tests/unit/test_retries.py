@@ -83,7 +83,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def run(set_property: Callable[[str, str], None] = lambda *_: None) -> list[HeadwaterError]:
     """Land a stream until it runs, or until nothing is left to run."""
-    context = SimpleNamespace(setLocalProperty=set_property)
+    context = SimpleNamespace(setLocalProperty=set_property, defaultParallelism=2)
     spark: Any = SimpleNamespace(sparkContext=context)
     progress = ProgressLog(Lake("nowhere"))
     return runner.land_until_stopped(spark, [STREAM], progress, Query.stopping)
