@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,10 +59,6 @@ class Lake:
     def staged(self, table: str) -> Path:
         """Folder of events on their way from `table` to the tables of their types."""
         return Path(self.root, "_staged", table)
-
-    def commits(self, path: str) -> Iterator[Path]:
-        """Files of the commits of a table that are not yet tidied away."""
-        return Path(path, "_delta_log").glob("*.json")
 
     def is_table(self, path: str) -> bool:
         """Whether a folder holds a Delta table."""

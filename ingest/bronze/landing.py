@@ -66,6 +66,13 @@ class Landed:
     landed: int = 0
     rescued: int = 0
     quarantined: int = 0
+    # Whether its second commit has rows, too.
+    has_second: bool = False
+
+    @property
+    def newest_batch_id(self) -> int:
+        """The highest `_batch_id` of its rows."""
+        return self.batch_id + self.has_second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +180,7 @@ class Landing:
             landed=counts["rows"] + rest["rows"],
             rescued=counts["rescued"] + rest["rescued"],
             quarantined=rest["rejects"] + len(unreadable) - rest["left"],
+            has_second=rest["rows"] > 0,
         )
 
     def _land_first(

@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ingest.bronze.landing import Landed
 from ingest.lake import Lake
@@ -86,6 +86,16 @@ def save_totals(lake: Lake, totals: Totals) -> None:
     _replace(totals_file(lake, totals.table), json.dumps(asdict(totals)) + "\n")
 
 
+class Grown(Protocol):
+    """Is told the name of a stream whose tables have more rows, and of a batch in bronze."""
+
+    def __call__(self, stream: str, batch_id: int | None = None, /) -> None: ...
+
+
+def _nobody(_stream: str, _batch_id: int | None = None, /) -> None:
+    """Nobody is told."""
+
+
 @dataclass(slots=True)
 class ProgressLog:
     """Batches of all streams of this process, on their way to `ops.stream_progress`.
@@ -95,8 +105,7 @@ class ProgressLog:
     """
 
     lake: Lake
-    # Is told the name of a stream whose tables have more rows than before.
-    grown: Callable[[str], None] = lambda _: None
+    grown: Grown = _nobody
     _rows: list[tuple[Any, ...]] = field(default_factory=list)
     _files: dict[str, Path] = field(default_factory=dict)
     # The newest batch of each stream that is known, the only one that may run again.
@@ -152,7 +161,7 @@ class ProgressLog:
                 with self._files[stream].open("a", encoding="utf-8") as file:
                     file.write(_line(row))
         if landed.records:
-            self.grown(stream)
+            self.grown(stream, landed.newest_batch_id if landed.landed else None)
 
     def write(self) -> None:
         """Write what was remembered, in one commit."""

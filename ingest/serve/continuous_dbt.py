@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ingest.errors import HeadwaterError, ModelFailed
@@ -19,6 +19,7 @@ from ingest.lake import Lake
 from ingest.serve.backlog import Backlog, Built, Outcome, Pass
 from ingest.serve.claims import Claims
 from ingest.serve.dbt_build import DbtBuild, first_line
+from ingest.serve.facts import Catalog, Facts
 from ingest.serve.model_states import ModelStates
 
 if TYPE_CHECKING:
@@ -45,14 +46,15 @@ class ContinuousDbt:
         backlog: Backlog,
         sources: Mapping[str, frozenset[str]],
         claims: Claims,
+        facts: Facts,
     ) -> None:
-        self._spark, self._lake, self._dbt, self._backlog = spark, lake, dbt, backlog
-        self._sources, self._claims = sources, claims
+        self._spark, self._dbt, self._backlog = spark, dbt, backlog
+        self._sources, self._claims, self._facts = sources, claims, facts
         self._states = ModelStates(lake, backlog.models.chosen.values())
         self._lock = threading.Lock()
         self._news, self._stopping = threading.Event(), threading.Event()
         self._known_to_claim: frozenset[str] = frozenset()
-        self._registered: Sequence[str] = ()
+        self._registered: Catalog | None = None
         self._passes = 0
         self._thread = threading.Thread(target=self._run, name="continuous dbt")
 
@@ -70,8 +72,10 @@ class ContinuousDbt:
         if self._thread.is_alive():
             self._thread.join()
 
-    def grew(self, stream: str) -> None:
-        """A stream has landed rows, or filled tables with them."""
+    def grew(self, stream: str, batch_id: int | None = None, /) -> None:
+        """A stream has landed rows, of a batch, or filled tables with them."""
+        if batch_id is not None:
+            self._facts.landed(stream, batch_id)
         with self._lock:
             self._backlog.grew(self._sources.get(stream, ()))
         self._news.set()
@@ -121,7 +125,7 @@ class ContinuousDbt:
             with self._lock:
                 return self._backlog.is_live_waiting(self._known_to_claim)
 
-        commits = self._commits()
+        catalog = self._facts.catalog()
         try:
             built = self._dbt.build(chosen.models, ends)
         except HeadwaterError as error:
@@ -130,7 +134,7 @@ class ContinuousDbt:
             built = dict.fromkeys(chosen.models, Built(outcome=Outcome.FAILED, error=str(error)))
             self._save(built)
             return built
-        self._registered = commits
+        self._registered = catalog
         self._passes += 1
         if self._passes % _COMPACT_EVERY == 0:
             self._compact()
@@ -147,18 +151,11 @@ class ContinuousDbt:
 
     def _register(self) -> bool:
         """Show new tables and types of events at once, also those that no model reads."""
-        commits = self._commits()
-        if commits != self._registered:
+        catalog = self._facts.catalog()
+        if catalog != self._registered:
             self._dbt.register()
-            self._registered = commits
+            self._registered = catalog
         return False
-
-    def _commits(self) -> list[str]:
-        """What tells whether the catalog knows all tables and types."""
-        return [
-            max((file.name for file in self._lake.commits(self._lake.ops(name))), default="")
-            for name in ("stream_tables", "event_types")
-        ]
 
     def _tell(self, chosen: Pass, built: Mapping[str, Built], seconds: float) -> None:
         """Keep what became of each model for a person, and say what is new."""

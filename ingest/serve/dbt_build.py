@@ -21,6 +21,7 @@ from dbt.task import build as dbt_build
 from ingest import settings
 from ingest.errors import ModelFailed
 from ingest.serve.backlog import Built, Outcome
+from ingest.serve.facts import Facts
 from ingest.serve.models import KINDS
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ log = logging.getLogger(__name__)
 _OUTCOMES = {"success": Outcome.BUILT, "error": Outcome.FAILED, "partial success": Outcome.FAILED}
 # Of dbt's own; it rewrites target/ at each command, and a person's may run beside us.
 _TARGET = "target/serve"
+# Where macros find what this process knows (macros/serve/driver_facts.sql).
+_FACTS = "headwater_driver"
 # The profile's output that joins this process's session.
 _SESSION = "local"
 
@@ -40,6 +43,7 @@ class DbtBuild:
     """Builds models of a project that has been parsed before."""
 
     manifest: Manifest
+    facts: Facts
     root: Path = field(default_factory=settings.project_dir)
 
     def build(self, models: Set[str], ends: Callable[[], bool]) -> Mapping[str, Built]:
@@ -83,6 +87,8 @@ class DbtBuild:
                     runner.do_skip()
                 return super().call_runner(runner)
 
+        # Macros keep what they learn in the same place, from one invocation to the next.
+        self.manifest.flat_graph[_FACTS] = self.facts.told()
         whole = dbt_build.BuildTask
         dbt_build.BuildTask = Ending  # type: ignore[misc]
         try:

@@ -23,6 +23,7 @@ from ingest.serve.backlog import Backlog
 from ingest.serve.claims import Claims, DriverViews
 from ingest.serve.continuous_dbt import ContinuousDbt
 from ingest.serve.dbt_build import DbtBuild
+from ingest.serve.facts import Facts
 from ingest.serve.models import KINDS, Models, models_of, sources_of
 from ingest.serve.sql_endpoint import Address, SqlEndpoint, check_free
 from ingest.session import catalog_folder, driver_session
@@ -123,4 +124,6 @@ def _pass_on(stopping: threading.Event, dbt: ContinuousDbt) -> None:
 
 def _continuous_dbt(spark: SparkSession, lake: Lake, plan: Plan, claims: Claims) -> ContinuousDbt:
     backlog = Backlog(plan.models, time.monotonic)
-    return ContinuousDbt(spark, lake, DbtBuild(plan.manifest), backlog, plan.sources, claims)
+    facts = Facts(lake, declared_streams((), manifest=plan.manifest))
+    build = DbtBuild(plan.manifest, facts)
+    return ContinuousDbt(spark, lake, build, backlog, plan.sources, claims, facts)

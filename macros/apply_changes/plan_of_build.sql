@@ -15,7 +15,7 @@
         'memory': sibling('memory', false) | string,
         'has_memory': true if memory and is_there else false,
         'is_memory_stale': true if memory and not is_there else false,
-        'is_forgetting': true,
+        'is_forgetting': is_time_to_forget(),
         'adds_columns': config.get('on_schema_change') != 'ignore',
         'input_columns': column_types(view ~ '__input'),
         'target_columns': column_types(this) if is_there else {},

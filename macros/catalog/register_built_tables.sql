@@ -2,7 +2,7 @@
     Tables that dbt built and the catalog no longer knows, found again by their folders.
 
     So a lost catalog costs no rebuild. The lake is listed only when something is missing:
-    a new model, a fresh clone, or a new catalog.
+    a new model, a fresh clone, or a new catalog; in a process that goes on building, once for each.
 -#}
 {% macro register_built_tables() -%}
     {%- set missing = {} -%}
@@ -20,7 +20,9 @@
             {%- endfor -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- if missing -%}
+    {%- set looked_for = graph.get('headwater_looked_for', []) if driver_facts() else [] -%}
+    {%- if missing.keys() | reject('in', looked_for) | list -%}
+        {%- do graph.update({'headwater_looked_for': missing.keys() | list}) -%}
         {%- for folder in delta_folders(missing.values()) if folder in missing -%}
             {%- do log(folder ~ ': registered again', info=true) -%}
             {#- dbt makes the schemas of what it is to build, which may be less. -#}

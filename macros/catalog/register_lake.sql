@@ -7,7 +7,10 @@
 -#}
 {% macro register_lake() -%}
     {%- if execute -%}
-        {%- do create_ops_tables() -%}
+        {%- if not driver_facts() or not graph.get('headwater_ops_tables') -%}
+            {%- do create_ops_tables() -%}
+            {%- do graph.update({'headwater_ops_tables': true}) -%}
+        {%- endif -%}
         {%- do build_memory() -%}
         {%- do register_streams() -%}
         {%- do register_types() -%}

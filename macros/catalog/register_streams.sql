@@ -7,9 +7,11 @@
 {% macro register_streams() -%}
     {%- do adapter.create_schema(api.Relation.create(schema='bronze')) -%}
     {%- set made = {} -%}
-    {%- for row in run_query('select table_name from ops.stream_tables') -%}
-        {%- set name = row[0].split('.') | last -%}
-        {%- if not row[0].startswith('ops.') -%}
+    {%- set listed = driver_facts().tables if driver_facts()
+        else run_query('select table_name from ops.stream_tables').columns[0].values() -%}
+    {%- for table in listed -%}
+        {%- set name = table.split('.') | last -%}
+        {%- if not table.startswith('ops.') -%}
             {%- do made.update({name: true}) -%}
         {%- elif adapter.get_relation(none, 'ops', name) is none -%}
             {%- do register_table('ops', name) -%}

@@ -1,6 +1,7 @@
 {#-
     The table of each type of event, as a view: of those that are new or changed since this
-    catalog was last told. Where nothing has changed, two short statements say so.
+    catalog was last told. Where nothing has changed, two short statements say so, and where this
+    process has looked at the same types before, one.
 
     The newest batches are looked up first. `ingest` writes a type down before the batch that
     brings it lands, so the views show all that this invocation reads.
@@ -13,14 +14,12 @@
                 schema='bronze', identifier=stream.identifier
             ), '_batch_id') -%}
         {%- endfor -%}
-        {%- set told = told_types() -%}
-        {%- set commit = newest_commit('ops', 'event_types') -%}
         {%- set schemas = run_query('show databases').columns[0].values() | list -%}
-        {%- if told.pop('state', none) != local_md5(commit ~ schemas | sort) -%}
-            {%- if register_changed_types(told, schemas) -%}
-                {%- do told.update({'state': local_md5(commit ~ schemas | sort)}) -%}
+        {%- set looked_at = local_md5(driver_facts().get('types_changed') ~ schemas | sort) -%}
+        {%- if not driver_facts() or graph.get('headwater_types_shown') != looked_at -%}
+            {%- if show_changed_types(schemas) -%}
+                {%- do graph.update({'headwater_types_shown': looked_at}) -%}
             {%- endif -%}
-            {%- do tell_types(told) -%}
         {%- endif -%}
     {%- endif -%}
 {%- endmacro %}

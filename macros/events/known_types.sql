@@ -15,7 +15,9 @@
                 )))
                 from {{ types }}
             {%- endset -%}
-            {%- for type in fromjson(run_query(query).columns[0].values()[0]) -%}
+            {%- set told = driver_facts().types if driver_facts()
+                else fromjson(run_query(query).columns[0].values()[0]) -%}
+            {%- for type in told -%}
                 {%- do streams.setdefault(type.stream, {}).update({type.event_type: type}) -%}
             {%- endfor -%}
         {%- endif -%}

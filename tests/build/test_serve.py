@@ -39,6 +39,10 @@ MODELS = {
     "where {{ unread(source('test', 'orders')) }}",
     "agg_orders": DELTA % ("table", "gold", "")
     + "select count(*) as orders, sum(amount) as amount from {{ ref('order_events') }}",
+    "placed_events": DELTA
+    % ("incremental", "silver", ", on_schema_change='append_new_columns'")
+    + "select * except (_payload) from {{ events_of('test', 'placed') }} "
+    "where {{ unread(source('test', 'events')) }}",
     "agg_broken": DELTA % ("table", "gold", "")
     + "select out_of_order from {{ ref('order_events') }}",
     "agg_forgotten": DELTA % ("table", "gold", f', pre_hook="{FORGOTTEN}"')
@@ -62,10 +66,14 @@ class Served:
 
     def drop(self, name: str, *orders: tuple[int, int]) -> None:
         """A file of orders arrives, whole."""
+        records = [{"id": number, "amount": amount} for number, amount in orders]
+        self.arrive("landing", name, *records)
+
+    def arrive(self, folder: str, name: str, *records: dict[str, Any]) -> None:
+        """A file of records arrives in a stream's folder, whole."""
         new = self.project / f"{name}.new"
-        lines = [json.dumps({"id": number, "amount": amount}) for number, amount in orders]
-        new.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        new.rename(self.project / "landing" / f"{name}.jsonl")
+        new.write_text("\n".join(map(json.dumps, records)) + "\n", encoding="utf-8")
+        new.rename(self.project / folder / f"{name}.jsonl")
 
     def ask(self, query: str) -> Any:
         """What a client of the endpoint is answered."""
@@ -99,15 +107,24 @@ def a_project(root: Path) -> None:
             "meta": {"ingest": {"from": "files", "path": str(root / "landing"), "format": "json"}}
         },
     }
+    declared = {"from": "files", "path": str(root / "events"), "format": "json"}
+    events = {
+        "name": "events",
+        "identifier": "test__events",
+        "config": {"meta": {"ingest": declared | {"event_type": "type", "payload": "data"}}},
+    }
     ours = yaml.safe_load((ROOT / "dbt_project.yml").read_text(encoding="utf-8"))
     for layer in ("models", "seeds"):
         del ours[layer]
-    sources = [{"name": "test", "schema": "bronze", "tables": [source]}]
+    sources = [{"name": "test", "schema": "bronze", "tables": [source, events]}]
     (root / "models").mkdir()
     (root / "landing").mkdir()
+    (root / "events").mkdir()
     (root / "dbt_project.yml").write_text(yaml.safe_dump(ours), encoding="utf-8")
+    # What a model of a type that has not come yet is built from.
+    placed = {"name": "placed_events", "columns": [{"name": "n", "data_type": "bigint"}]}
     (root / "models" / "test.yml").write_text(
-        yaml.safe_dump({"version": 2, "sources": sources}), encoding="utf-8"
+        yaml.safe_dump({"version": 2, "sources": sources, "models": [placed]}), encoding="utf-8"
     )
     for name, text in MODELS.items():
         (root / "models" / f"{name}.sql").write_text(text, encoding="utf-8")
@@ -172,6 +189,23 @@ def test_a_new_file_reaches_gold_and_is_answered_without_a_command(served: Serve
     assert served.states()["order_events"]["live"]
 
 
+def test_types_that_come_and_grow_meanwhile_are_tables_and_read_whole(served: Served) -> None:
+    def shows(query: str, *rows: tuple[Any, ...]) -> bool:
+        try:
+            return sorted(served.ask(query)) == list(rows)
+        except hive.OperationalError:
+            # A table or a column that is not there yet.
+            return False
+
+    served.arrive("events", "1", {"type": "placed", "data": {"n": 1}})
+    served.wait_until(lambda: shows("select n from bronze_test.placed", (1,)))
+    served.arrive("events", "2", {"type": "placed", "data": {"n": 2, "by": "web"}})
+    both = (1, None), (2, "web")
+    served.wait_until(lambda: shows("select n, `by` from silver.placed_events", *both))
+    served.arrive("events", "3", {"type": "paid", "data": {"eur": 3}})
+    served.wait_until(lambda: shows("select eur from bronze_test.paid", (3,)))
+
+
 def test_a_failing_model_stops_what_is_below_it_only_and_says_why(served: Served) -> None:
     served.wait_until(lambda: served.states()["agg_broken"]["state"] == "failed")
     states = served.states()
@@ -185,7 +219,7 @@ def test_an_analyst_builds_beside_it_on_the_same_tables(served: Served) -> None:
     local = dbt(served, "compile")
     assert local.returncode == 2
     assert "use --target server" in local.stdout
-    left_out = ("agg_of_broken", "agg_forgotten")
+    left_out = ("agg_of_broken", "agg_forgotten", "placed_events")
     answer = dbt(served, "build", "--target", "server", "--exclude", *left_out)
     assert answer.returncode == 1, answer.stdout
     assert "PASS=" in answer.stdout
@@ -243,8 +277,9 @@ def test_sigterm_to_the_group_ends_it_and_frees_the_lake(served: Served) -> None
 
 @pytest.fixture(scope="module")
 def guarded(served: Served) -> Iterator[Served]:
-    """The same lake, which is free, served to those who log in; its stream has failed."""
-    shutil.rmtree(served.lake.checkpoint("test__orders"))
+    """The same lake, which is free, served to those who log in; its streams have failed."""
+    for table in ("test__orders", "test__events"):
+        shutil.rmtree(served.lake.checkpoint(table))
     told = served.project / "sql.properties"
     ldap = ("=LDAP", ".ldap.url=ldap://127.0.0.1:9", ".ldap.baseDN=dc=example")
     told.write_text("\n".join(f"hive.server2.authentication{one}" for one in ldap), "utf-8")

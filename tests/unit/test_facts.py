@@ -1,0 +1,117 @@
+"""What `ingest serve` tells the macros of its own dbt."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from ingest.lake import Lake
+from ingest.serve.facts import Facts
+from tests.unit.test_scaffold import stream
+
+CHANGED = datetime(2026, 11, 25, 1, 2, 3, 4, UTC)
+# Its microseconds since 1970.
+MICROS = 1_795_568_523_000_004
+TYPED = {"event_type": "type", "payload": "data"}
+
+
+def write(lake: Lake, name: str, *rows: dict[str, Any], schema: str = "ops") -> None:
+    """Append rows to a table."""
+    write_deltalake(lake.table(schema, name), pa.Table.from_pylist(list(rows)), mode="append")
+
+
+def event_type(name: str, **other: Any) -> dict[str, Any]:
+    """A row of `ops.event_types`, of a type that is a view."""
+    return {
+        "stream": "shop.events",
+        "event_type": name,
+        "table_schema": "bronze_shop",
+        "table_name": name,
+        "bronze_table": "bronze.shop__events",
+        "changed_at": CHANGED,
+        "table_columns": None,
+        "filled_batch_id": -1,
+        "pending": None,
+        **other,
+    }
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """A lake whose stream has landed batch 3."""
+    lake = Lake(str(tmp_path))
+    write(lake, "stream_tables", {"table_name": "shop__events"}, {"table_name": "ops.event_types"})
+    write(lake, "shop__events", {"_batch_id": 3}, schema="bronze")
+    return lake
+
+
+def test_nothing_is_told_of_an_empty_lake(tmp_path: Path) -> None:
+    told = Facts(Lake(str(tmp_path)), [stream(**TYPED)]).told()
+    assert {**told, "newest": dict(told["newest"])} == {
+        "newest": {},
+        "tables": [],
+        "types": [],
+        "types_changed": {},
+        "marks_version": -1,
+    }
+
+
+def test_tables_types_and_the_marks_version_are_those_of_the_lake(lake: Lake) -> None:
+    write(
+        lake,
+        "event_types",
+        event_type("seen", pending="x"),
+        event_type("kept", table_columns="a", filled_batch_id=2, pending="x"),
+    )
+    write(lake, "model_marks", {"mark": 1})
+    told = Facts(lake, [stream(**TYPED)]).told()
+    assert told["tables"] == ["ops.event_types", "shop__events"]
+    assert told["types_changed"] == {"shop.events": MICROS}
+    assert told["marks_version"] == 0
+    place = {"stream": "shop.events", "table_schema": "bronze_shop"}
+    place["bronze_table"] = "bronze.shop__events"
+    seen, kept = sorted(told["types"], key=lambda one: str(one["table_name"]), reverse=True)
+    assert seen == {**place, "event_type": "seen", "table_name": "seen"}
+    # What only readers of a type's own table ask.
+    more = {"filled_batch_id": 2, "pending": "x"}
+    assert kept == {**place, "event_type": "kept", "table_name": "kept", **more}
+
+
+def test_counts_of_types_are_no_news_to_the_catalog(lake: Lake) -> None:
+    facts = Facts(lake, [stream(**TYPED)])
+    write(lake, "event_types", event_type("seen"))
+    before = facts.catalog()
+    write(lake, "event_types", event_type("seen"))
+    assert facts.catalog() == before
+    write(lake, "event_types", event_type("new", changed_at=datetime(2026, 12, 1, tzinfo=UTC)))
+    assert facts.catalog() != before
+
+
+def test_a_stream_without_types_is_told_as_it_lands(lake: Lake) -> None:
+    facts = Facts(lake, [stream()])
+    newest = facts.told()["newest"]
+    assert newest.get("shop__events") is None
+    facts.landed("shop.events", 4)
+    assert newest["shop__events"] == 4
+
+
+def test_a_stream_that_has_types_is_told_as_far_as_its_types(lake: Lake) -> None:
+    facts = Facts(lake, [stream(**TYPED)])
+    told = facts.told()["newest"]
+    assert told["shop__events"] == 3
+    facts.landed("shop.events", 4)
+    # A batch that lands after may have brought types that were not told.
+    assert told["shop__events"] == 3
+    assert facts.told()["newest"]["shop__events"] == 4
+
+
+def test_what_another_process_lands_is_looked_up(lake: Lake) -> None:
+    facts = Facts(lake, [stream(**TYPED)])
+    assert facts.told()["newest"]["shop__events"] == 3
+    write(lake, "shop__events", {"_batch_id": 5}, schema="bronze")
+    assert facts.told()["newest"]["shop__events"] == 5
