@@ -160,7 +160,8 @@ class ProgressLog:
                 self._rows.append(row)
                 with self._files[stream].open("a", encoding="utf-8") as file:
                     file.write(_line(row))
-        if landed.records:
+        # Rows that leave quarantine are no records of their batch.
+        if landed.records or landed.landed:
             self.grown(stream, landed.newest_batch_id if landed.landed else None)
 
     def write(self) -> None:

@@ -80,6 +80,8 @@ class StreamQuery:
         self._is_planned, self._trigger = False, Trigger.AVAILABLE_NOW
         # Whether messages are to land that are in quarantine; whether it ends to start again.
         self._has_parked = self._is_restarting = False
+        # Whether the newest batch has landed, which Spark may not know yet; whether it shall end.
+        self._has_landed = self._is_stopping = False
         if Mask.HASH in stream.masks.values():
             # Asked for before anything runs.
             settings.mask_key()
@@ -139,7 +141,9 @@ class StreamQuery:
         if not self.stream.events.are_split or not self._at_work.acquire(blocking=False):
             return
         try:
-            if self._first_batch and is_unfinished(self._lake.checkpoint(self.stream.table)):
+            # Repeated, it has to find the types as they were.
+            may_repeat = self._first_batch or self._has_landed
+            if may_repeat and is_unfinished(self._lake.checkpoint(self.stream.table)):
                 return
             for request in requests.pending(self._lake, self.stream.name):
                 requests.answer(self._lake, request, self._answer(request))
@@ -173,6 +177,7 @@ class StreamQuery:
         """Start the query, or a batch that was planned; see `continues`."""
         self._trigger, self._is_planned = trigger, self._arrivals.plan(at_once=self._has_parked)
         self._first_batch, self._has_parked = True, False
+        self._has_landed = self._is_stopping = False
         writer = (
             self._arrivals.stream()
             .writeStream.queryName(self.stream.name)
@@ -274,6 +279,7 @@ class StreamQuery:
 
     def stop(self, patience: float = 60.0) -> None:
         """Stop after the batch at work, waiting for it at most `patience` seconds."""
+        self._is_stopping = True
         until = time.monotonic() + patience
         while self._query.isActive and self._is_busy() and time.monotonic() < until:
             time.sleep(0.05)
@@ -291,12 +297,14 @@ class StreamQuery:
         return bool(status["isTriggerActive"]) and bool(status["isDataAvailable"])
 
     def _batch(self, arrived: DataFrame, batch: int) -> None:
+        self._has_landed = False
         try:
             turn = self._turns.turn(self.stream.name) if self._turns else nullcontext()
             with turn, self._at_work:
                 self._land(arrived, batch)
-            if self._turns and not self._is_restarting:
-                self._turns.await_next(self.stream.name)
+                self._has_landed = True
+            if self._turns and not (self._is_restarting or self._is_planned):
+                self._turns.await_next(self.stream.name, lambda: self._is_stopping)
         except Exception as error:
             # Py4J loses the type on its way back, so the runner asks here.
             self.error = explained(error, self.stream.name, self._lake)

@@ -109,7 +109,7 @@ def land_until_stopped(
     queries, errors = restart(streams)
     log.info("%d streams are running; Ctrl-C stops them", len(queries))
     try:
-        with kept_up(queries, partial(_take_turns, spark)):
+        with kept_up(queries, partial(_in_own_pool, spark)):
             _watch(queries, stopping, progress, restart, retries, errors, turns)
     finally:
         turns.close()
@@ -119,7 +119,7 @@ def land_until_stopped(
     return errors
 
 
-def _take_turns(spark: SparkSession) -> None:
+def _in_own_pool(spark: SparkSession) -> None:
     """Of a thread: what it has Spark do waits for nothing but its turn.
 
     Without a pool of its own it would share that of dbt's builds, where the first job goes first:

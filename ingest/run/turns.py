@@ -1,8 +1,8 @@
 """Streams of one process that are always on land in turn, a few at a time.
 
-A batch takes what has arrived when it begins. Where processors are short, batches that all run
+A batch takes what has arrived when Spark plans it. Where processors are short, batches that all run
 at once all take as long as all of them together, so that a row waits for one of those, and then
-for its own. In turn each is short, and what arrives meanwhile is in the stream's next one.
+for its own. In turn each is short, and what Kafka has meanwhile is in the stream's next one.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _LAPSE = 1.5
 
 
 class Turns:
-    """At most `most` streams at work at a time; `clock` gives seconds.
+    """`most` streams are called at a time; `clock` gives seconds.
 
-    Only before it begins can a batch be put off without being smaller than need be, and Spark
+    Only before it is planned can a batch be put off without being older than need be, and Spark
     asks nobody then: a stream waits at the end of a batch until it may begin the next. One that
-    has nothing to begin with loses its turn.
+    has nothing to begin with makes room for another, and begins later beside those at work.
     """
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -36,10 +36,10 @@ class Turns:
 
     @contextmanager
     def turn(self, stream: str) -> Iterator[None]:
-        """A batch of a stream, which waits where it has not been called and others are at work."""
+        """A batch of a stream, which waits where it was never called and others are at work."""
         with self._change:
             if self._called.pop(stream, None) is None:
-                self._wait(stream)
+                self._wait(stream, lambda: False)
                 del self._called[stream]
             self._at_work.add(stream)
         try:
@@ -49,10 +49,10 @@ class Turns:
                 self._at_work.discard(stream)
                 self._change.notify_all()
 
-    def await_next(self, stream: str) -> None:
-        """Wait until the stream may begin its next batch."""
+    def await_next(self, stream: str, is_leaving: Callable[[], bool]) -> None:
+        """Wait until the stream may begin its next batch, or is to have none."""
         with self._change:
-            self._wait(stream)
+            self._wait(stream, is_leaving)
 
     def close(self) -> None:
         """Nobody waits any more."""
@@ -60,9 +60,9 @@ class Turns:
             self._is_closed = True
             self._change.notify_all()
 
-    def _wait(self, stream: str) -> None:
+    def _wait(self, stream: str, is_leaving: Callable[[], bool]) -> None:
         self._waiting.append(stream)
-        while not self._is_closed and not self._is_next(stream):
+        while not (self._is_closed or is_leaving() or self._is_next(stream)):
             # Also where nothing happens: a turn that was not taken lapses.
             self._change.wait(0.1)
         self._waiting.remove(stream)

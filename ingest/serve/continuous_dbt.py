@@ -54,7 +54,9 @@ class ContinuousDbt:
         self._lock = threading.Lock()
         self._news, self._stopping = threading.Event(), threading.Event()
         self._known_to_claim: frozenset[str] = frozenset()
-        self._registered: Catalog | None = None
+        # What the catalog was told last, and how often streams had grown then.
+        self._registered: tuple[Catalog, int] | None = None
+        self._growths = 0
         self._passes = 0
         self._thread = threading.Thread(target=self._run, name="continuous dbt")
 
@@ -77,6 +79,7 @@ class ContinuousDbt:
         if batch_id is not None:
             self._facts.landed(stream, batch_id)
         with self._lock:
+            self._growths += 1
             self._backlog.grew(self._sources.get(stream, ()))
         self._news.set()
 
@@ -125,7 +128,7 @@ class ContinuousDbt:
             with self._lock:
                 return self._backlog.is_live_waiting(self._known_to_claim)
 
-        catalog = self._facts.catalog()
+        growths, catalog = self._growths, self._facts.catalog()
         try:
             built = self._dbt.build(chosen.models, ends)
         except HeadwaterError as error:
@@ -134,7 +137,7 @@ class ContinuousDbt:
             built = dict.fromkeys(chosen.models, Built(outcome=Outcome.FAILED, error=str(error)))
             self._save(built)
             return built
-        self._registered = catalog
+        self._registered = catalog, growths
         self._passes += 1
         if self._passes % _COMPACT_EVERY == 0:
             self._compact()
@@ -151,10 +154,11 @@ class ContinuousDbt:
 
     def _register(self) -> bool:
         """Show new tables and types of events at once, also those that no model reads."""
-        catalog = self._facts.catalog()
-        if catalog != self._registered:
+        growths, catalog = self._growths, self._facts.catalog()
+        told, growths_then = self._registered or (None, -1)
+        if catalog != told or (self._dbt.is_waiting and growths != growths_then):
             self._dbt.register()
-            self._registered = catalog
+            self._registered = catalog, growths
         return False
 
     def _tell(self, chosen: Pass, built: Mapping[str, Built], seconds: float) -> None:

@@ -34,6 +34,8 @@ _OUTCOMES = {"success": Outcome.BUILT, "error": Outcome.FAILED, "partial success
 _TARGET = "target/serve"
 # Where macros find what this process knows (macros/serve/driver_facts.sql).
 _FACTS = "headwater_driver"
+# Where they tell whether a type waits for its columns (macros/catalog/register_types.sql).
+_WAITING = "headwater_types_waiting"
 # The profile's output that joins this process's session.
 _SESSION = "local"
 
@@ -74,6 +76,11 @@ class DbtBuild:
         answer = self._invoke(["run-operation", "register_lake"], lambda: False)
         if not answer.success:
             raise ModelFailed(f"the catalog: {first_line(answer.exception)}")
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a type could not be shown yet, for its columns land next."""
+        return bool(self.manifest.flat_graph.get(_WAITING))
 
     def _selector(self, model: str) -> str:
         return "fqn:" + ".".join(self.manifest.nodes[model].fqn)

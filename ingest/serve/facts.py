@@ -6,7 +6,6 @@ is. A statement takes a second where streams keep the processors busy, and a pas
 
 from __future__ import annotations
 
-import threading
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,7 +17,7 @@ from ingest.tables import table_log
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OF_TYPES = (
-    *("stream", "event_type", "table_schema", "table_name", "bronze_table", "changed_at"),
+    *("stream", "event_type", "table_schema", "table_name", "changed_at"),
     *("table_columns", "filled_batch_id", "pending"),
 )
 # What readers of a type ask only where it has a table of its own.
@@ -42,7 +41,6 @@ class Facts:
         self._newest: dict[str, int] = {}
         self._looked_up: dict[str, tuple[int, int]] = {}
         self._read: dict[str, tuple[int, Sequence[Mapping[str, Any]]]] = {}
-        self._reading = threading.Lock()
 
     def landed(self, stream: str, batch_id: int) -> None:
         """A batch of a stream is in bronze, with rows."""
@@ -71,7 +69,7 @@ class Facts:
         typed = {
             one.table: self._newest_of(one)
             for one in self._streams.values()
-            if one.events.are_split and self._lake.is_table(self._lake.bronze(one.table))
+            if one.events.are_split
         }
         catalog = self.catalog()
         return {
@@ -84,20 +82,21 @@ class Facts:
 
     def _rows(self, name: str, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:
         """Columns of a table of bookkeeping, which is read where it has changed."""
-        with self._reading:
-            version = self._version(name)
-            known = self._read.get(name)
-            if known is None or known[0] != version:
-                path = self._lake.ops(name)
-                rows = table_log.rows(path, columns).to_pylist() if version >= 0 else []
-                known = self._read[name] = version, rows
-            return known[1]
+        version = self._version(name)
+        known = self._read.get(name)
+        if known is None or known[0] != version:
+            path = self._lake.ops(name)
+            rows = table_log.rows(path, columns).to_pylist() if version >= 0 else []
+            known = self._read[name] = version, rows
+        return known[1]
 
     def _newest_of(self, stream: Stream) -> int:
         """The newest batch in bronze, of a stream that may be another process's."""
         if stream.table in self._newest:
             return self._newest[stream.table]
         path = self._lake.bronze(stream.table)
+        if not self._lake.is_table(path):
+            return -1
         version = table_log.version(path)
         if self._looked_up.get(stream.table, (-1, -1))[0] != version:
             self._looked_up[stream.table] = version, table_log.newest_batch(path)

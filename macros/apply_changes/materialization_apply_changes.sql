@@ -28,6 +28,7 @@
     {%- do run_statements(remember_changes(plan)) -%}
     {%- if plan.target_columns -%}
         {%- do run_statements(write_changes(plan)) -%}
+        {%- do note_forgetting(plan) -%}
     {%- else -%}
         {%- do make_changes_table(plan) -%}
     {%- endif -%}

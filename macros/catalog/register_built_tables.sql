@@ -22,12 +22,12 @@
     {%- endfor -%}
     {%- set looked_for = graph.get('headwater_looked_for', []) if driver_facts() else [] -%}
     {%- if missing.keys() | reject('in', looked_for) | list -%}
-        {%- do graph.update({'headwater_looked_for': missing.keys() | list}) -%}
         {%- for folder in delta_folders(missing.values()) if folder in missing -%}
             {%- do log(folder ~ ': registered again', info=true) -%}
             {#- dbt makes the schemas of what it is to build, which may be less. -#}
             {%- do adapter.create_schema(api.Relation.create(schema=missing[folder].schema)) -%}
             {%- do register_table(missing[folder].schema, missing[folder].alias) -%}
         {%- endfor -%}
+        {%- do graph.update({'headwater_looked_for': missing.keys() | list}) -%}
     {%- endif -%}
 {%- endmacro %}

@@ -17,9 +17,11 @@
         {%- set schemas = run_query('show databases').columns[0].values() | list -%}
         {%- set looked_at = local_md5(driver_facts().get('types_changed') ~ schemas | sort) -%}
         {%- if not driver_facts() or graph.get('headwater_types_shown') != looked_at -%}
-            {%- if show_changed_types(schemas) -%}
-                {%- do graph.update({'headwater_types_shown': looked_at}) -%}
-            {%- endif -%}
+            {%- set are_shown = show_changed_types(schemas) -%}
+            {%- do graph.update({
+                'headwater_types_shown': looked_at if are_shown else none,
+                'headwater_types_waiting': not are_shown,
+            }) -%}
         {%- endif -%}
     {%- endif -%}
 {%- endmacro %}

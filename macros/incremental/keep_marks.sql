@@ -5,7 +5,7 @@
 {% macro keep_marks(results, has_written) -%}
     {%- set memory = build_memory() -%}
     {%- set succeeded = results
-        | selectattr('status', 'in', ['success', 'skipped'])
+        | selectattr('status', 'equalto', 'success')
         | map(attribute='node.unique_id') | list -%}
     {%- set lost = memory.built.keys() | reject('in', succeeded) | list -%}
     {%- if driver_facts() and not lost -%}

@@ -8,6 +8,8 @@
     {%- set name = relation | string -%}
     {%- set told = driver_facts().get('newest', {}).get(relation.identifier) -%}
     {%- if told is not none and relation.schema == 'bronze' and column == '_batch_id' -%}
+        {#- Which version of the table that is, is not known. -#}
+        {%- do memory.versions.pop(name, none) -%}
         {%- do memory.newest.update({name: told}) -%}
         {{- return('') -}}
     {%- endif -%}

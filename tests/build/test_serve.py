@@ -82,6 +82,14 @@ class Served:
             cursor.execute(query)
             return cursor.fetchall()
 
+    def shows(self, query: str, *rows: tuple[Any, ...]) -> bool:
+        """Whether it answers with these rows by now."""
+        try:
+            return sorted(self.ask(query)) == list(rows)
+        except hive.OperationalError:
+            # A table or a column that is not there yet.
+            return False
+
     def states(self) -> dict[str, Any]:
         """What it says of its models."""
         file = self.project / "lake" / "_progress" / "_models.json"
@@ -107,11 +115,11 @@ def a_project(root: Path) -> None:
             "meta": {"ingest": {"from": "files", "path": str(root / "landing"), "format": "json"}}
         },
     }
-    declared = {"from": "files", "path": str(root / "events"), "format": "json"}
+    declared = {"from": "files", "format": "json", "event_type": "type", "payload": "data"}
     events = {
         "name": "events",
         "identifier": "test__events",
-        "config": {"meta": {"ingest": declared | {"event_type": "type", "payload": "data"}}},
+        "config": {"meta": {"ingest": declared | {"path": str(root / "events")}}},
     }
     ours = yaml.safe_load((ROOT / "dbt_project.yml").read_text(encoding="utf-8"))
     for layer in ("models", "seeds"):
@@ -190,20 +198,13 @@ def test_a_new_file_reaches_gold_and_is_answered_without_a_command(served: Serve
 
 
 def test_types_that_come_and_grow_meanwhile_are_tables_and_read_whole(served: Served) -> None:
-    def shows(query: str, *rows: tuple[Any, ...]) -> bool:
-        try:
-            return sorted(served.ask(query)) == list(rows)
-        except hive.OperationalError:
-            # A table or a column that is not there yet.
-            return False
-
     served.arrive("events", "1", {"type": "placed", "data": {"n": 1}})
-    served.wait_until(lambda: shows("select n from bronze_test.placed", (1,)))
+    served.wait_until(lambda: served.shows("select n from bronze_test.placed", (1,)))
     served.arrive("events", "2", {"type": "placed", "data": {"n": 2, "by": "web"}})
     both = (1, None), (2, "web")
-    served.wait_until(lambda: shows("select n, `by` from silver.placed_events", *both))
+    served.wait_until(lambda: served.shows("select n, `by` from silver.placed_events", *both))
     served.arrive("events", "3", {"type": "paid", "data": {"eur": 3}})
-    served.wait_until(lambda: shows("select eur from bronze_test.paid", (3,)))
+    served.wait_until(lambda: served.shows("select eur from bronze_test.paid", (3,)))
 
 
 def test_a_failing_model_stops_what_is_below_it_only_and_says_why(served: Served) -> None:

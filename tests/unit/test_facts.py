@@ -32,7 +32,6 @@ def event_type(name: str, **other: Any) -> dict[str, Any]:
         "event_type": name,
         "table_schema": "bronze_shop",
         "table_name": name,
-        "bronze_table": "bronze.shop__events",
         "changed_at": CHANGED,
         "table_columns": None,
         "filled_batch_id": -1,
@@ -53,7 +52,7 @@ def lake(tmp_path: Path) -> Lake:
 def test_nothing_is_told_of_an_empty_lake(tmp_path: Path) -> None:
     told = Facts(Lake(str(tmp_path)), [stream(**TYPED)]).told()
     assert {**told, "newest": dict(told["newest"])} == {
-        "newest": {},
+        "newest": {"shop__events": -1},
         "tables": [],
         "types": [],
         "types_changed": {},
@@ -74,7 +73,6 @@ def test_tables_types_and_the_marks_version_are_those_of_the_lake(lake: Lake) ->
     assert told["types_changed"] == {"shop.events": MICROS}
     assert told["marks_version"] == 0
     place = {"stream": "shop.events", "table_schema": "bronze_shop"}
-    place["bronze_table"] = "bronze.shop__events"
     seen, kept = sorted(told["types"], key=lambda one: str(one["table_name"]), reverse=True)
     assert seen == {**place, "event_type": "seen", "table_name": "seen"}
     # What only readers of a type's own table ask.

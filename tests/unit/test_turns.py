@@ -30,13 +30,14 @@ class Batch:
     def __init__(self, turns: Turns, stream: str) -> None:
         self._turns, self._stream = turns, stream
         self._begun, self._end, self._called = (threading.Event() for _ in range(3))
+        self._leaves = threading.Event()
         threading.Thread(target=self._land, daemon=True).start()
 
     def _land(self) -> None:
         with self._turns.turn(self._stream):
             self._begun.set()
             self._end.wait(LONG)
-        self._turns.await_next(self._stream)
+        self._turns.await_next(self._stream, self._leaves.is_set)
         self._called.set()
 
     @property
@@ -62,6 +63,10 @@ class Batch:
     def end(self) -> None:
         """Let it end."""
         self._end.set()
+
+    def leave(self) -> None:
+        """Its stream is to have no other."""
+        self._leaves.set()
 
 
 @pytest.fixture
@@ -123,6 +128,18 @@ def test_a_batch_that_fails_makes_room(turns: Turns) -> None:
     with pytest.raises(OSError, match="full"), turns.turn("a"):
         raise OSError("the disk is full")
     assert Batch(turns, "b").begins
+
+
+def test_a_stream_that_is_to_end_waits_for_nothing(turns: Turns) -> None:
+    a = Batch(turns, "a")
+    assert a.begins
+    b = Batch(turns, "b")
+    assert b.waits
+    a.end()
+    assert b.begins
+    assert a.is_uncalled
+    a.leave()
+    assert a.is_called
 
 
 def test_at_the_end_nobody_waits(turns: Turns) -> None:

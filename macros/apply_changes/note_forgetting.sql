@@ -1,0 +1,10 @@
+{#-
+    Note when a build has dropped what was remembered long enough.
+-#}
+{% macro note_forgetting(plan) -%}
+    {%- if plan.has_memory and plan.is_remembering and plan.is_forgetting -%}
+        {%- do graph.setdefault('headwater_forgotten', {}).update(
+            {this | string: modules.datetime.datetime.now()}
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
