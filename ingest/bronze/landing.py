@@ -25,6 +25,7 @@ from pyspark.sql import functions as F
 from ingest.bronze.current import ORDER_RULE
 from ingest.bronze.deduplication import deduplicated
 from ingest.bronze.ingest_values import ingest_values, instant, of_the_batch
+from ingest.bronze.landed import Landed
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.avro_messages import AvroMessages
 from ingest.decode.avro_texts import why_no_avro
@@ -54,25 +55,6 @@ log = logging.getLogger(__name__)
 
 _LAYOUTS = {Format.JSON: Layout.LINES, Format.AVRO: Layout.AVRO}
 _NOTHING: dict[str, Any] = {"rows": 0, "rescued": 0, "rejects": 0, "left": 0}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Landed:
-    """What became of one batch, in records; those that left quarantine are taken off there."""
-
-    batch_id: int
-    files: int
-    records: int = 0
-    landed: int = 0
-    rescued: int = 0
-    quarantined: int = 0
-    # Whether its second commit has rows, too.
-    has_second: bool = False
-
-    @property
-    def newest_batch_id(self) -> int:
-        """The highest `_batch_id` of its rows."""
-        return self.batch_id + self.has_second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

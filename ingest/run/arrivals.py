@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 from py4j.protocol import Py4JError
 
 from ingest import settings
-from ingest.bronze.landing import Landed, Landing
+from ingest.bronze.landed import Landed
+from ingest.bronze.landing import Landing
 from ingest.declarations.stream import CleanSource, FileSource, KafkaSource, Stream
 from ingest.decode.messages import FROM_KAFKA
 from ingest.errors import DataLost

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from ingest.bronze.landing import Landed
+from ingest.bronze.landed import Landed
 from ingest.lake import Lake
 from ingest.tables import delta, table_log
 

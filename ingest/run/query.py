@@ -22,7 +22,7 @@ from ingest.decode.parked import Parked
 from ingest.decode.repository import StreamSchema
 from ingest.decode.writers import Writers
 from ingest.errors import BrokerUnreachable, DataLost, HeadwaterError
-from ingest.events.event_type import Change, EventType
+from ingest.events.event_type import Change
 from ingest.events.event_types import EventTypes, rule_of
 from ingest.failpoint import failpoint
 from ingest.lake import Lake
@@ -154,7 +154,7 @@ class StreamQuery:
         known = self._types.types.get(request.event_type)
         if known is None:
             return Answer(False, f"{self.stream.name} has no type {request.event_type!r}")
-        if not self._types.has_decided(request.id) and (wrong := _wrong(request, known)):
+        if not self._types.has_decided(request.id) and (wrong := request.refused_for(known)):
             return Answer(False, f"{known.name}{wrong}")
         decided = self._types.decide(
             known.name, request.change, request.version, now=self._clock(), request=request.id
@@ -349,16 +349,6 @@ class StreamQuery:
         with self._counting:
             self._totals = replace(self._totals, **changes)  # type: ignore[arg-type]
             save_totals(self._lake, self._totals)
-
-
-def _wrong(request: Request, known: EventType) -> str | None:
-    """Why a request cannot be carried out."""
-    if request.version is not None and request.version not in known.versions:
-        versions = ", ".join(map(str, sorted(known.versions)))
-        return f" has no version {request.version}, but {versions}"
-    if request.change is Change.ACCEPTED and not (known.refused or known.rescued):
-        return ": nothing waits for a decision"
-    return None
 
 
 def _writers(spark: SparkSession, lake: Lake, stream: Stream) -> Writers | None:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ingest.events.event_type import Change
+from ingest.events.event_type import Change, EventType
 from ingest.lake import Lake
 
 log = logging.getLogger(__name__)
@@ -30,6 +30,15 @@ class Request:
     change: Change
     version: int | None
     made_at: str
+
+    def refused_for(self, known: EventType) -> str | None:
+        """Why it cannot be carried out on a type as it is, in words that follow the type's name."""
+        if self.version is not None and self.version not in known.versions:
+            versions = ", ".join(map(str, sorted(known.versions)))
+            return f" has no version {self.version}, but {versions}"
+        if self.change is Change.ACCEPTED and not (known.refused or known.rescued):
+            return ": nothing waits for a decision"
+        return None
 
     @staticmethod
     def made(stream: str, event_type: str, change: Change, version: int | None) -> Request:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ingest.bronze.landing import Landed
+from ingest.bronze.landed import Landed
 from ingest.lake import Lake
 from ingest.run import progress
 from ingest.run.progress import ProgressLog, read_totals, save_totals

@@ -94,7 +94,9 @@ def test_as_many_land_as_may(clock: Clock) -> None:
     turns.close()
 
 
-def test_who_has_landed_waits_behind_who_came_before(turns: Turns) -> None:
+@pytest.fixture
+def pair(turns: Turns) -> tuple[Batch, Batch]:
+    """Of two streams: the first has landed, and waits behind the second."""
     a = Batch(turns, "a")
     assert a.begins
     b = Batch(turns, "b")
@@ -102,6 +104,11 @@ def test_who_has_landed_waits_behind_who_came_before(turns: Turns) -> None:
     a.end()
     assert b.begins
     assert a.is_uncalled
+    return a, b
+
+
+def test_who_has_landed_waits_behind_who_came_before(pair: tuple[Batch, Batch]) -> None:
+    a, b = pair
     b.end()
     assert a.is_called
 
@@ -130,14 +137,8 @@ def test_a_batch_that_fails_makes_room(turns: Turns) -> None:
     assert Batch(turns, "b").begins
 
 
-def test_a_stream_that_is_to_end_waits_for_nothing(turns: Turns) -> None:
-    a = Batch(turns, "a")
-    assert a.begins
-    b = Batch(turns, "b")
-    assert b.waits
-    a.end()
-    assert b.begins
-    assert a.is_uncalled
+def test_a_stream_that_is_to_end_waits_for_nothing(pair: tuple[Batch, Batch]) -> None:
+    a, _ = pair
     a.leave()
     assert a.is_called
 
