@@ -26,9 +26,9 @@ from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
 from live.board import STREAMS, Board
 from live.events import TOPICS, Applications
-from live.latency import latencies
+from live.latency import latencies, newest_read
 from live.shop import Shop
-from live.truth import KEPT, compared, has_read_all, is_confirmed, is_followed, position_of
+from live.truth import compared, has_read_all, is_confirmed, is_followed, position_of
 from live.usage import Usage
 
 # Seconds in which all that was produced has landed, once nothing more comes.
@@ -223,15 +223,19 @@ def _caught_up(database: str, broker: str, board: Board, server: subprocess.Pope
         if (
             is_confirmed(database, position)
             and all(has_read_all(board.lake, broker, f"live__{name}") for name in STREAMS)
-            and _are_applied(board.totals())
+            and _are_applied(Path(board.lake.root), board.totals())
         ):
             return
         time.sleep(2.0)
 
 
-def _are_applied(totals: Mapping[str, Totals]) -> bool:
-    """Whether the tables of living keys hold all that has landed."""
-    return all(totals[name].current_batch_id >= totals[name].newest_batch_id for name in KEPT)
+def _are_applied(root: Path, totals: Mapping[str, Totals]) -> bool:
+    """Whether the tables of living rows hold all that has landed."""
+    customers, orders = totals["customers"], totals["orders"]
+    return (
+        customers.current_batch_id >= customers.newest_batch_id
+        and newest_read(root, "silver.live_orders_current") >= orders.newest_batch_id
+    )
 
 
 if __name__ == "__main__":

@@ -57,6 +57,12 @@ def latencies(lake: Path, since: float) -> Iterator[Latency]:
         yield from _told(f"{model}: made to model", seconds)
 
 
+def newest_read(lake: Path, model: str) -> int:
+    """The newest batch that a model has read, of those that are told; -1 before it was built."""
+    batches, _ = _marks(lake).get(model, ([], []))
+    return batches[-1] if batches else -1
+
+
 def _told(what: str, seconds: list[float]) -> Iterator[Latency]:
     if seconds:
         seconds.sort()

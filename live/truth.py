@@ -20,19 +20,35 @@ from ingest.run.checkpoint import counted, newest_committed
 
 SLOT = "headwater_live"
 _TIME = "to_char({} at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US')"
-_TIME_THERE = "to_char({}, '%Y-%m-%d %H:%M:%S%.6f')"
-_DIGITS = "cast(amount as varchar)"
-# Of each kept table: its columns as PostgreSQL and as the lake tell them, and what is summed.
-KEPT = {
-    "customers": (
+_TIME_HERE = "to_char({}, '%Y-%m-%d %H:%M:%S%.6f')"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A table of living rows: where it is, and its columns and a sum, there and in PostgreSQL."""
+
+    path: str
+    columns: str
+    columns_there: str
+    total: str
+    total_there: str
+
+
+_KEPT = {
+    # By the stream itself, and by a model.
+    "customers": Kept(
+        "bronze/live__customers__current",
+        f"customer_id, name, city, md5(about), {_TIME_HERE.format('updated_at')}",
         f"customer_id, name, city, md5(about), {_TIME.format('updated_at')}",
-        f"customer_id, name, city, md5(about), {_TIME_THERE.format('updated_at')}",
+        "length(about)",
         "length(about)",
     ),
-    "orders": (
-        f"order_id, customer_id, status, amount::text, {_TIME.format('placed_at')}",
-        f"order_id, customer_id, status, {_DIGITS}, {_TIME_THERE.format('placed_at')}",
-        "amount",
+    "orders": Kept(
+        "silver/live_orders_current",
+        f"order_id, customer_id, order_status, amount_eur_cents, {_TIME_HERE.format('placed_at')}",
+        f"order_id, customer_id, status, (amount * 100)::bigint, {_TIME.format('placed_at')}",
+        "amount_eur_cents",
+        "(amount * 100)::bigint",
     ),
 }
 
@@ -56,13 +72,14 @@ def compared(
 ) -> Iterator[Compared]:
     """Rows and sums of each kept table, events of each topic, and that nothing was refused."""
     with psycopg.connect(database) as connection:
-        for table, (columns, there, summed) in KEPT.items():
+        for table, kept in _KEPT.items():
             asked = sql.SQL("select {} from {}").format  # of our own words alone
-            name, current = sql.Identifier(table), f"live__{table}__current"
-            rows = set(connection.execute(asked(sql.SQL(columns), name)).fetchall())
-            total = connection.execute(asked(sql.SQL(f"sum({summed})"), name)).fetchone()
-            found = _asked(lake, current, f"select {there} from this")  # noqa: S608
-            sums = _asked(lake, current, f"select sum({summed}) from this")  # noqa: S608
+            name = sql.Identifier(table)
+            there = asked(sql.SQL(kept.columns_there), name)
+            rows = set(connection.execute(there).fetchall())
+            total = connection.execute(asked(sql.SQL(f"sum({kept.total_there})"), name)).fetchone()
+            found = _asked(lake, kept.path, f"select {kept.columns} from this")  # noqa: S608
+            sums = _asked(lake, kept.path, f"select sum({kept.total}) from this")  # noqa: S608
             yield Compared(f"{table}: rows", f"{len(rows):,}", f"{len(found):,}")
             different = len(rows.symmetric_difference(set(found)))
             yield Compared(f"{table}: rows that differ", "0", f"{different:,}")
@@ -80,7 +97,7 @@ def compared(
 def _times(lake: Path) -> tuple[int, int]:
     """Some events, which tell their time in Avro and in a header, and how many tell two times."""
     question = "select data, to_char(time, '%Y-%m-%dT%H:%M:%S%.3f') from this limit 20000"
-    rows = _asked(lake, "live__events", question)
+    rows = _asked(lake, "bronze/live__events", question)
     wrong = sum(
         datetime.fromisoformat(VariantVal(data["value"], data["metadata"]).toPython()["at"])
         != datetime.fromisoformat(f"{at}+00:00")
@@ -137,13 +154,16 @@ def landed(lake: Path, topic: str) -> tuple[int, int]:
         "select count(*) as n, count(distinct (_partition * 1000000000000 + _offset)) as m "
         "from this"
     )
-    told = _asked(lake, topic.replace(".", "__"), question)
+    told = _asked(lake, f"bronze/{topic.replace('.', '__')}", question)
     return (told[0][0], told[0][0] - told[0][1]) if told else (0, 0)
 
 
 def _asked(lake: Path, table: str, question: str) -> list[tuple[Any, ...]]:
-    """What somebody else's reader than Spark, DataFusion, answers; nothing without the table."""
-    path = lake / "bronze" / table
+    """What somebody else's reader than Spark, DataFusion, answers; nothing without the table.
+
+    `table` is its path in the lake.
+    """
+    path = lake / table
     if not (path / "_delta_log").is_dir():
         return []
     answer = QueryBuilder().register("this", DeltaTable(str(path))).execute(question).read_all()
