@@ -7,7 +7,7 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # The longest come first, so that what is left for the end is short.
 TESTS := test-build test-ingest test-live test-suite test-commands
 # Tests that start a process for each of their commands.
-COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
+COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py tests/live/test_play.py
 .PHONY: help setup demo live test $(TESTS) lint docs bench lock clean
 
 help: ## Show this
@@ -39,7 +39,7 @@ test-commands:
 	@$(RUN) pytest $(COMMANDS)
 
 test-live:
-	@$(RUN) pytest tests/live
+	@$(RUN) pytest tests/live $(addprefix --ignore=,$(COMMANDS))
 
 lint: ## ruff, mypy and sqlfluff
 	@$(RUN) ruff check .

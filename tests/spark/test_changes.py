@@ -16,7 +16,7 @@ from ingest.errors import InputError
 from tests.spark import oracle
 from tests.spark.oracle import UNAVAILABLE, Change
 
-CASES = 200
+CASES = 60
 KEYS = 20
 SLICES = 2
 COLUMNS = "case int, key int, sequence int, operation string, name string, city string"
