@@ -5,9 +5,9 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
 # Spark plans on one core what takes it little to compute: one process would leave the other idle.
 # The longest come first, so that what is left for the end is short.
-TESTS := test-build test-ingest test-live test-suite test-commands
+TESTS := test-build test-ingest test-live test-suite test-play test-commands
 # Tests that start a process for each of their commands.
-COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py tests/live/test_play.py
+COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
 .PHONY: help setup demo live test $(TESTS) lint docs bench lock clean
 
 help: ## Show this
@@ -39,7 +39,11 @@ test-commands:
 	@$(RUN) pytest $(COMMANDS)
 
 test-live:
-	@$(RUN) pytest tests/live $(addprefix --ignore=,$(COMMANDS))
+	@$(RUN) pytest tests/live --ignore=tests/live/test_play.py
+
+# In a process of its own beside others, so that both halves end together.
+test-play:
+	@$(RUN) pytest tests/live/test_play.py
 
 lint: ## ruff, mypy and sqlfluff
 	@$(RUN) ruff check .
