@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
 from live.board import STREAMS, Board
 from live.events import TOPICS, Applications
-from live.latency import latencies, newest_read
+from live.latency import is_up_to_date, latencies
 from live.shop import Shop
 from live.truth import compared, has_read_all, is_confirmed, is_followed, position_of
 from live.usage import Usage
@@ -223,18 +223,16 @@ def _caught_up(database: str, broker: str, board: Board, server: subprocess.Pope
         if (
             is_confirmed(database, position)
             and all(has_read_all(board.lake, broker, f"live__{name}") for name in STREAMS)
-            and _are_applied(Path(board.lake.root), board.totals())
+            and _are_applied(Path(board.lake.root), board.totals()["customers"])
         ):
             return
         time.sleep(2.0)
 
 
-def _are_applied(root: Path, totals: Mapping[str, Totals]) -> bool:
+def _are_applied(root: Path, customers: Totals) -> bool:
     """Whether the tables of living rows hold all that has landed."""
-    customers, orders = totals["customers"], totals["orders"]
-    return (
-        customers.current_batch_id >= customers.newest_batch_id
-        and newest_read(root, "silver.live_orders_current") >= orders.newest_batch_id
+    return customers.current_batch_id >= customers.newest_batch_id and is_up_to_date(
+        root, "silver.live_orders_current"
     )
 
 

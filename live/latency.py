@@ -57,10 +57,14 @@ def latencies(lake: Path, since: float) -> Iterator[Latency]:
         yield from _told(f"{model}: made to model", seconds)
 
 
-def newest_read(lake: Path, model: str) -> int:
-    """The newest batch that a model has read, of those that are told; -1 before it was built."""
+def is_up_to_date(lake: Path, model: str) -> bool:
+    """Whether a model has read all that its stream has landed."""
+    path = lake / "bronze" / f"live__{_MODELS[model]}"
+    if not (path / "_delta_log").is_dir():
+        return True
+    newest = _asked(path, "select max(_batch_id) as newest from this")["newest"][0].as_py()
     batches, _ = _marks(lake).get(model, ([], []))
-    return batches[-1] if batches else -1
+    return newest is None or (bool(batches) and batches[-1] >= newest)
 
 
 def _told(what: str, seconds: list[float]) -> Iterator[Latency]:

@@ -25,14 +25,13 @@ COMPILE = [
     "--universal",
     "--generate-hashes",
 ]
-# No index in the lock: every machine asks its own.
+# uv leaves out where packages come from, unless it is asked to tell: every machine asks its own.
 LAYOUT = [
     "--python-version",
     "3.11",
     "--no-header",
     "--annotation-style",
     "line",
-    "--no-emit-index-url",
 ]
 
 # What set-up installs first has to agree with what it installs next, so it is resolved second.

@@ -1,7 +1,7 @@
 {#-
     Whether a value is what stands for "not sent".
 
-    Debezium writes its placeholder into every type that PostgreSQL stores out of line: its text,
+    Debezium writes that into every type that PostgreSQL stores out of line: its text,
     its bytes, an array of it, or an array of the numbers of its letters, which are days in an
     array of dates. A hstore is JSON of it.
 -#}

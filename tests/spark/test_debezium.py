@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.recorded import FAR, FOLDER, lines, truth
+from tests.spark.oracle import UNAVAILABLE
 from tests.spark.workshop import Workshop
 
 DECLARED: dict[str, Any] = {"envelope": "debezium", "key": ["id"], "keep_current": True}
-PLACEHOLDER = "__debezium_unavailable_value"
 
 
 def landed(workshop: Workshop, name: str, slices: Sequence[Sequence[str]]) -> None:
@@ -78,13 +78,17 @@ def test_the_living_rows_are_those_of_the_database(
     wanted = {int(str(row["id"])): row[column] for row in truth("kinds")}
     assert found.keys() == wanted.keys()
     for key, (value, rescued) in found.items():
-        is_said = column in (rescued or "") or wanted[key] in ("NaN", PLACEHOLDER, placeholder())
+        is_said = column in (rescued or "") or wanted[key] in (
+            "NaN",
+            UNAVAILABLE,
+            unavailable_bytes(),
+        )
         assert value == wanted[key] or is_said, (key, value, wanted[key])
 
 
-def placeholder() -> str:
+def unavailable_bytes() -> str:
     """What stands for bytes that were not sent, as the row that really holds it shows it."""
-    return "\\x" + PLACEHOLDER.encode().hex()
+    return "\\x" + UNAVAILABLE.encode().hex()
 
 
 def test_no_value_stands_for_one_that_was_not_sent(kinds: Workshop) -> None:
@@ -125,7 +129,7 @@ def replayed(messages: Sequence[str]) -> dict[int, dict[str, Any]]:
         row = message["after"]
         old = rows.get(row["id"], {})
         rows[row["id"]] = {
-            name: old.get(name) if value == PLACEHOLDER else value for name, value in row.items()
+            name: old.get(name) if value == UNAVAILABLE else value for name, value in row.items()
         }
     return rows
 
