@@ -7,22 +7,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
+from pyspark.sql import types as T
 
 from ingest.decode.arrow_json import records
 from ingest.decode.decoder import SCHEMA_ID
 from ingest.decode.instants import instants_in, without_instants
 from ingest.decode.reading import Reading
-from ingest.shapes.conversion import at, extracted, quoted, sql_type
+from ingest.shapes.conversion import Path, at, extracted, members_of, quoted, sql_type, variants_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql import types as T
 
-    from ingest.decode.batches import Batches
+    from ingest.decode.batches import Batches, Work
     from ingest.decode.structures import Watch
 
-# What is read of a record, the instants that are not in it, and whether that is all of it.
-RECORD, INSTANTS, FITS = "record", "instants", "fits"
+# What is read of a record, the instants that are not in it, and whether that is all of it; and
+# what Spark makes of its VARIANTs.
+RECORD, INSTANTS, FITS, VARIANTS = "record", "instants", "fits", "variants"
+# Rows whose VARIANTs are parsed together: so many, or of about so many bytes.
+_GROUP, _GROUP_BYTES = 64, 1 << 20
 # Bytes that are read to columns at once.
 ENOUGH = 1 << 24
 
@@ -48,10 +51,37 @@ class ColumnReader:
         return f"{SCHEMA_ID} string, {RECORD} {record}{told}, {FITS} boolean"
 
     @property
-    def instants(self) -> dict[str, str]:
-        """SQL of instants, by that of their texts, which are null where they are not."""
-        paths = enumerate(instants_in(self.kind))
-        return {at(RECORD, path): f"{INSTANTS}.{_numbered(number)}" for number, path in paths}
+    def known(self) -> dict[str, str]:
+        """SQL of instants and VARIANTs, by that of their texts."""
+        found = {
+            at(RECORD, path): f"{INSTANTS}.{_numbered(number)}"
+            for number, path in enumerate(instants_in(self.kind))
+        }
+        for number, text in enumerate(at(RECORD, path) for path in self._variants):
+            found[text] = f"if({text} is null, null, {VARIANTS}.{_numbered(number)})"
+        return found
+
+    @property
+    def _variants(self) -> Sequence[Path]:
+        return members_of(self.kind, T.VariantType)
+
+    def mapped(self, rows: DataFrame, work: Work, kinds: str) -> DataFrame:
+        """What `work` makes of rows: `kinds`, `ddl` among them, and VARIANTS where there are some.
+
+        Those are null where one of a group was none.
+        """
+        texts = [at(f"{_ROWS}.{RECORD}", path) for path in self._variants]
+        if not texts:
+            return rows.mapInArrow(work, kinds)
+
+        def grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return map(_grouped, work(batches))
+
+        groups = rows.mapInArrow(grouped, f"{_ROWS} array<struct<{kinds}>>")
+        each = ", ".join([_ROWS, *map(variants_of, texts)])
+        names = [_numbered(number) for number in range(len(texts))]
+        found = groups.selectExpr(f"inline(arrays_zip({each})) as ({', '.join([_ROWS, *names])})")
+        return found.selectExpr(f"{_ROWS}.*", f"struct({', '.join(names)}) as {VARIANTS}")
 
     def read(self, texts: pa.StringArray) -> dict[str, pa.Array]:
         """Each text's SCHEMA_ID, RECORD, INSTANTS where there can be some, and FITS."""
@@ -69,8 +99,19 @@ class ColumnReader:
         return {SCHEMA_ID: variations, RECORD: found, **told, FITS: pa.array(fit)}
 
 
+_ROWS = "rows"
+
+
 def _numbered(number: int) -> str:
     return quoted(str(number))
+
+
+def _grouped(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows of a batch, in arrays."""
+    size = max(1, min(_GROUP, len(batch) * _GROUP_BYTES // max(batch.nbytes, 1)))
+    starts = pa.array([*range(0, len(batch), size), len(batch)], pa.int32())
+    rows = pa.StructArray.from_arrays(batch.columns, names=batch.schema.names)
+    return pa.RecordBatch.from_arrays([pa.ListArray.from_arrays(starts, rows)], [_ROWS])
 
 
 class Input(Protocol):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as T
 
-from ingest.shapes.conversion import Path
+from ingest.shapes.conversion import Path, members_of
 
 _INSTANT = pa.timestamp("us", tz="UTC")
 # Bytes of "2026-11-24T12:00:00Z", the shortest; what is shorter says no seconds.
@@ -23,13 +23,7 @@ _UTC = ord("Z")
 
 def instants_in(kind: T.StructType) -> Sequence[Path]:
     """Paths of the timestamps in structs."""
-    found: list[Path] = []
-    for member in kind.fields:
-        if isinstance(member.dataType, T.StructType):
-            found += [(member.name, *path) for path in instants_in(member.dataType)]
-        elif isinstance(member.dataType, T.TimestampType):
-            found.append((member.name,))
-    return found
+    return members_of(kind, T.TimestampType)
 
 
 def without_instants(

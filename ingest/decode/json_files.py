@@ -105,7 +105,7 @@ class FileInput:
                 )
 
         kinds = f"file int, offset long, length long, line long, {columns.ddl}"
-        found = spark.range(0, len(shares), 1, len(shares)).mapInArrow(read, kinds)
+        found = columns.mapped(spark.range(0, len(shares), 1, len(shares)), read, kinds)
         # The path does not travel with each record, as its number does. One literal of all paths,
         # which no name can hold a zero of: a literal each takes a second for thousands of them.
         names = F.split(F.lit("\0".join(paths)), "\0")

@@ -110,7 +110,7 @@ class JsonRecords:
             *(f"{RECORD} is not null and {sql} is null" for _, sql in self._keys()),
         ]
         examined = self._records.read(reader, self._reading())
-        return examined.select("*", self._row(reader.instants)).selectExpr(
+        return examined.select("*", self._row(reader.known)).selectExpr(
             *self._records.provenance,
             f"if({' or '.join(held)}, {self._records.place}, null) as {MARK}",
             f"cast(null as string) as {RESCUED}",
@@ -224,12 +224,10 @@ class JsonRecords:
             return Reading(CloudEventTranslation(avro), None, self._masking)
         return Reading(avro, self._messages, self._masking)
 
-    def _row(self, instants: Mapping[str, str]) -> Column:
-        """ROW from the record that was read, and the instants that are known, by their texts."""
+    def _row(self, known: Mapping[str, str]) -> Column:
+        """ROW from the record that was read, and the values that are known, by their texts."""
         columns = self._schema.columns
-        values = [
-            conversion.typed(one.dataType, at(RECORD, (one.name,)), instants) for one in columns
-        ]
+        values = [conversion.typed(one.dataType, at(RECORD, (one.name,)), known) for one in columns]
         return F.expr(row(columns, values))
 
     def _keys(self) -> list[tuple[str, str]]:

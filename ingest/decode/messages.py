@@ -86,7 +86,7 @@ class MessageInput:
         sized = self.messages.selectExpr(
             *PROVENANCE, "coalesce(length(value), 0) as length", "value"
         )
-        return sized.mapInArrow(read, kinds)
+        return columns.mapped(sized, read, kinds)
 
     def held(self, places: str) -> Batches:
         """See Input."""

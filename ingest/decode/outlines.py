@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 # Bytes that a processor keeps close by while it goes over them again and again.
-_NEAR = 1 << 22
+_NEAR = 1 << 21
 _QUOTE, _BACKSLASH, _COLON, _ZERO = b'"\\:0'
 # The digits of kinds: all whole numbers come to be 0.
 _WHOLE, _TEXT = 0, 1
@@ -49,13 +49,16 @@ def outlined(texts: pa.StringArray) -> tuple[pa.StringArray, Mask]:
 
 def _outlined(texts: pa.StringArray) -> tuple[pa.StringArray, Mask]:
     data, offsets = bytes_of(texts.fill_null("") if texts.null_count else texts)
-    quotes = _quotes(data)
+    is_quote = _quotes(data)
+    quotes = np.flatnonzero(is_quote)
     begins, ends = quotes[::2], quotes[1::2]
     is_value = data[ends + 1] != _COLON
-    is_digit = (data - _ZERO < 10) & ~_inside(quotes, len(data))
+    is_digit = (data - _ZERO < 10) & ~_inside(is_quote)
     begins, ends = begins[is_value], ends[is_value]
     # The quote that begins a value stays, as its kind.
-    keeps = ~_inside(np.concatenate([begins, ends]) + 1, len(data))
+    turns = np.zeros(len(data), dtype=bool)
+    turns[begins + 1] = turns[ends + 1] = True
+    keeps = ~_inside(turns)
     follows = is_digit[1:] & is_digit[:-1]
     # A text may be a number, and follow one.
     follows[offsets[1:-1] - 1] = False
@@ -95,36 +98,37 @@ def _shape_told(value: Any) -> Shape:
     return Shape(frozenset({_KINDS[value] if isinstance(value, int) else DOUBLE}))
 
 
-def _inside(turns: Counts, length: int) -> Mask:
-    """Which of so many bytes stand behind an odd number of turns, or at the odd one.
+def _inside(turns: Mask) -> Mask:
+    """Which bytes stand behind an odd number of turns, or at the odd one.
 
     In words of 64 bits, as a running sum takes a step for each byte.
     """
-    marked = np.zeros(-(-length // 64) * 64, dtype=np.uint8)
-    marked[turns] = 1
-    words = np.packbits(marked).view(">u8").astype(np.uint64)
+    marked = np.zeros(-(-len(turns) // 64) * 8, dtype=np.uint8)
+    marked[: -(-len(turns) // 8)] = np.packbits(turns)
+    words = marked.view(">u8").astype(np.uint64)
     for before in (1, 2, 4, 8, 16, 32):
         words ^= words >> np.uint64(before)
     is_odd = np.bitwise_xor.accumulate(words & np.uint64(1))
     words[1:] ^= is_odd[:-1] * np.uint64(2**64 - 1)
-    inside: Mask = np.unpackbits(words.astype(">u8").view(np.uint8), count=length).view(bool)
+    inside: Mask = np.unpackbits(words.astype(">u8").view(np.uint8), count=len(turns)).view(bool)
     return inside
 
 
-def _quotes(data: Bytes) -> Counts:
+def _quotes(data: Bytes) -> Mask:
     """Where strings begin and end, by turns."""
-    quotes: Counts = np.flatnonzero(data == _QUOTE)
-    behind = data[quotes - 1] == _BACKSLASH
-    if not behind.any():
-        return quotes
+    found: Mask = data == _QUOTE
+    is_backslash = data == _BACKSLASH
+    if not is_backslash.any():
+        return found
+    quotes = np.flatnonzero(found)
+    quotes = quotes[is_backslash[quotes - 1]]
     # Behind an odd number of backslashes a quote is part of its string.
-    backslashes = np.flatnonzero(data == _BACKSLASH)
+    backslashes = np.flatnonzero(is_backslash)
     starts = np.flatnonzero(np.diff(backslashes, prepend=-2) != 1)
-    last = np.searchsorted(backslashes, quotes[behind] - 1)
+    last = np.searchsorted(backslashes, quotes - 1)
     run = last - starts[np.searchsorted(starts, last, side="right") - 1] + 1
-    behind[behind] = run % 2 == 1
-    inside: Counts = quotes[~behind]
-    return inside
+    found[quotes[run % 2 == 1]] = False
+    return found
 
 
 def _kinds(data: Bytes, begins: Counts, ends: Counts) -> Bytes:
