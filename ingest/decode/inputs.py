@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 # what Spark makes of its VARIANTs.
 RECORD, INSTANTS, FITS, VARIANTS = "record", "instants", "fits", "variants"
 # Rows whose VARIANTs are parsed together: so many, or of about so many bytes.
-_GROUP, _GROUP_BYTES = 64, 1 << 20
+GROUP, _GROUP_BYTES = 64, 1 << 20
+_ROWS = "rows"
 # Bytes that are read to columns at once.
 ENOUGH = 1 << 24
 
@@ -68,7 +69,8 @@ class ColumnReader:
     def mapped(self, rows: DataFrame, work: Work, kinds: str) -> DataFrame:
         """What `work` makes of rows: `kinds`, `ddl` among them, and VARIANTS where there are some.
 
-        Those are null where one of a group was none.
+        Those are null where one of a group was none. Each text is one value, as DuckDB has written
+        it, so that those of a group are as many as its rows.
         """
         texts = [at(f"{_ROWS}.{RECORD}", path) for path in self._variants]
         if not texts:
@@ -99,16 +101,13 @@ class ColumnReader:
         return {SCHEMA_ID: variations, RECORD: found, **told, FITS: pa.array(fit)}
 
 
-_ROWS = "rows"
-
-
 def _numbered(number: int) -> str:
     return quoted(str(number))
 
 
 def _grouped(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The rows of a batch, in arrays."""
-    size = max(1, min(_GROUP, len(batch) * _GROUP_BYTES // max(batch.nbytes, 1)))
+    size = max(1, min(GROUP, len(batch) * _GROUP_BYTES // max(batch.nbytes, 1)))
     starts = pa.array([*range(0, len(batch), size), len(batch)], pa.int32())
     rows = pa.StructArray.from_arrays(batch.columns, names=batch.schema.names)
     return pa.RecordBatch.from_arrays([pa.ListArray.from_arrays(starts, rows)], [_ROWS])

@@ -99,12 +99,15 @@ def _typed_text(kind: T.DataType, text: str) -> str:
 
 
 def variants_of(texts: str) -> str:
-    """SQL of the VARIANTs of an array of texts, as `typed` makes them; null where one is none.
+    """SQL of the VARIANTs of an array of texts, as `typed` makes them; empty where one is none.
 
-    All are parsed as one document, as each text that is parsed for itself gets a reader with a
-    buffer of 8 KB, which takes a third of the time. A null comes to be the null of JSON.
+    Never null, which would make `arrays_zip` null, and lose what stands beside it. All are parsed
+    as one document, as each text that is parsed for itself gets a reader with a buffer of 8 KB,
+    which takes a third of the time. A null comes to be the null of JSON.
     """
-    return _parsed(f"concat('[', array_join({texts}, ',', 'null'), ']')", "array<variant>")
+    kind = "array<variant>"
+    parsed = _parsed(f"concat('[', array_join({texts}, ',', 'null'), ']')", kind)
+    return f"coalesce({parsed}, cast(array() as {kind}))"
 
 
 def _parsed(text: str, kind: str) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
+from ingest.decode.decoder import SCHEMA_ID
+from ingest.decode.inputs import FITS, GROUP, RECORD, VARIANTS, ColumnReader
 from ingest.decode.instants import without_instants
 from ingest.shapes.conversion import typed
 
@@ -34,6 +38,40 @@ def test_a_variant_is_null_where_its_text_is_no_json(spark: SparkSession, text: 
     found = read.selectExpr("to_json(v)", "to_json(w)", "schema_of_variant(v)").collect()
     assert [row[0] for row in found] == [row[1] for row in found]
     assert [row[2] is None for row in found] == [False] * len(JSON) + [True] * len(NO_JSON)
+
+
+def test_variants_of_a_group_are_those_of_each_text(spark: SparkSession) -> None:
+    """Also where one of the group is none, wherever it stands."""
+    kind = T.StructType().add("id", "string").add("in", T.StructType().add("v", T.VariantType()))
+    reader = ColumnReader(kind, None, overflow_matters=True)
+    some: list[str | None] = ([None, *JSON] * GROUP)[: GROUP - 1]
+    groups = [
+        [*some, "2"],
+        *([*some[:at], bad, *some[at:]] for bad in NO_JSON for at in (0, 9, 63)),
+    ]
+
+    def read(_: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = [
+            {SCHEMA_ID: "s", RECORD: {"id": text, "in": {"v": text}}, FITS: True}
+            for texts in groups
+            for text in texts
+        ]
+        yield pa.RecordBatch.from_pylist(rows)
+        yield pa.RecordBatch.from_pylist(rows[: GROUP + 1])
+
+    found = reader.mapped(spark.range(0, 1, 1, 1), read, reader.ddl)
+    rows = found.selectExpr(
+        f"{RECORD}.id",
+        f"{VARIANTS}.`0` is not null as is_there",
+        f"to_json({typed(kind, RECORD, reader.known)}.`in`) as grouped",
+        f"to_json({typed(kind, RECORD)}.`in`) as alone",
+    ).collect()
+    texts = [text for texts in groups for text in texts]
+    assert [row.id for row in rows] == [*texts, *texts[: GROUP + 1]]
+    assert [row.grouped for row in rows] == [row.alone for row in rows]
+    # One piece ends where the other begins, and with a group of one.
+    good = [True] * GROUP
+    assert [row.is_there for row in rows] == [*good, *[False] * (len(texts) - GROUP), *good, False]
 
 
 def test_an_instant_is_what_spark_casts_its_text_to(spark: SparkSession) -> None:

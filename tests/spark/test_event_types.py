@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from ingest.bronze import landing, release
 from ingest.events.event_type import Change
 from ingest.events.registry import Registered, registered
 from ingest.run import query, requests
+from ingest.run.progress import read_totals
 from ingest.run.requests import Request
 from tests.spark.workshop import Workshop
 
@@ -99,6 +101,21 @@ def test_each_type_is_flat_and_typed_by_what_its_values_say(workshop: Workshop) 
     assert {row[0] for row in workshop.rows("typed", "_schema_id")} == {
         each["variation"] for one in found.values() for each in one.variations
     }
+
+
+def test_an_event_that_is_refused_takes_no_other_with_it(workshop: Workshop) -> None:
+    """The payloads of many events are parsed together."""
+    workshop.stream("beside", COLUMNS, **DECLARED)
+    workshop.drop("beside", "1.jsonl", events("e", [{"a": 0}]))
+    workshop.land("beside")
+    good = [json.dumps(one) for one in events("e", [{"a": n} for n in range(200)], first=1)]
+    twice = '{"id": 500, "type": "e", "data": {"a": 1, "a": 2}}'
+    workshop.drop("beside", "2.jsonl", "\n".join([*good[:50], twice, *good[50:]]))
+    workshop.land("beside")
+    assert shown(workshop, "e", "id", "a") == [(0, 0), *((n + 1, n) for n in range(200))]
+    assert [one["_reason_code"] for one in workshop.rejects("beside")] == ["DUPLICATE_KEY"]
+    totals = read_totals(workshop.lake, "test.beside", "test__beside")
+    assert (totals.records, totals.landed, totals.quarantined) == (202, 201, 1)
 
 
 def test_names_that_would_break_sql_or_paths_do_not(workshop: Workshop) -> None:
