@@ -45,6 +45,11 @@ def contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         declared["move_destination"], declared["path"]
     ):
         yield "meta.ingest.move_destination", "lies in path: moved files would land again"
+    if "/" in (glob := declared.get("path_glob_filter", "")):
+        yield (
+            "meta.ingest.path_glob_filter",
+            f"{glob!r}: no file's name has a /, its folder is path",
+        )
     given = with_identity(declared)
     if declared.get("apply_as_deletes") and not given.get("sequence_by"):
         yield (

@@ -103,6 +103,10 @@ WRONG = {
         {**GOOD, "max_bytes_per_trigger": "lots"},
         "'lots' is not a size such as 512mb",
     ),
+    "folders in a glob of names": (
+        {**GOOD, "path_glob_filter": "**/*.json"},
+        "meta.ingest.path_glob_filter: '**/*.json': no file's name has a /, its folder is path",
+    ),
     "no files a batch": ({**GOOD, "max_files_per_trigger": 0}, "meta.ingest.max_files_per_trigger"),
     "no columns": ({**GOOD, "max_columns": 0}, "meta.ingest.max_columns"),
     "dated folders without a time": (
