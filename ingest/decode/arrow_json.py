@@ -29,6 +29,7 @@ from pyspark.sql import types as T
 from ingest.decode.fitting import fits
 
 if TYPE_CHECKING:
+    Bytes = np.ndarray[Any, np.dtype[np.uint8]]
     Counts = np.ndarray[Any, np.dtype[np.int64]]
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -352,7 +353,7 @@ def _written(texts: pa.StringArray) -> tuple[Members, Mask]:
     return Members(scalars, objects, arrays), unknown == 0
 
 
-def bytes_of(texts: pa.StringArray) -> tuple[np.ndarray[Any, np.dtype[np.uint8]], Counts]:
+def bytes_of(texts: pa.StringArray) -> tuple[Bytes, Counts]:
     """The bytes of all texts, and where each begins; the last number is their end."""
     _, offsets, data = texts.buffers()
     positions = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
@@ -364,10 +365,15 @@ def bytes_of(texts: pa.StringArray) -> tuple[np.ndarray[Any, np.dtype[np.uint8]]
     return found, positions.astype(np.int64) - begin
 
 
-def _first_bytes(texts: pa.StringArray) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def _first_bytes(texts: pa.StringArray) -> Bytes:
     """Each text's first byte; of an empty one whatever stands there."""
-    data, offsets = bytes_of(texts)
-    return data[offsets[:-1]]
+    _, offsets, data = texts.buffers()
+    if not data:
+        return np.zeros(len(texts), dtype=np.uint8)
+    begins = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts)]
+    # One that is empty may begin behind the last byte.
+    found: Bytes = np.frombuffer(data, dtype=np.uint8)[np.minimum(begins, data.size - 1)]
+    return found
 
 
 def _is_there(values: pa.Array) -> Mask:

@@ -116,7 +116,11 @@ def taken(value: Any, kind: T.DataType) -> Any:
 
 def _taken_object(value: Mapping[str, Any], kind: T.DataType) -> Any:
     if isinstance(kind, T.StructType):
-        return {one.name: taken(value.get(one.name), one.dataType) for one in kind.fields}
+        return {
+            one.name: taken(value[one.name], one.dataType)
+            for one in kind.fields
+            if one.name in value
+        }
     if isinstance(kind, T.MapType):
         return [
             (name, taken(one, kind.valueType)) for name, one in value.items() if is_unicode(name)

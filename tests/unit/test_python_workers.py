@@ -1,0 +1,47 @@
+"""What Spark's Python workers do with what they receive."""
+
+from __future__ import annotations
+
+import io
+import socket
+from typing import IO
+
+import pytest
+
+from ingest import python_workers
+
+_QUICKACK = getattr(socket, "TCP_QUICKACK", None)
+
+
+@pytest.mark.skipif(_QUICKACK is None, reason="only Linux can be asked for it")
+def test_each_piece_is_acknowledged_before_the_next_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+
+    class Watched(socket.socket):
+        def recv_into(self, buffer: bytearray) -> int:  # type: ignore[override]
+            told.append("received")
+            return super().recv_into(buffer)
+
+        def setsockopt(self, level: int, option: int, value: int) -> None:  # type: ignore[override]
+            assert (level, option, value) == (socket.IPPROTO_TCP, _QUICKACK, 1)
+            told.append("acknowledged")
+            super().setsockopt(level, option, value)
+
+    def main(infile: IO[bytes], outfile: IO[bytes]) -> None:
+        outfile.write(infile.read(5))
+        outfile.write(infile.read())
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = socket.create_connection(server.getsockname())
+        received, _ = server.accept()
+    with received, received.makefile("rb") as infile, io.BytesIO() as outfile:
+        with sender:
+            sender.sendall(b"first")
+            monkeypatch.setattr(socket, "socket", Watched)
+            sender.sendall(b"second")
+        python_workers.prompt(main)(infile, outfile)
+        assert outfile.getvalue() == b"firstsecond"
+    assert told == ["received", "acknowledged"] * (len(told) // 2)
+    assert len(told) >= 4
