@@ -119,20 +119,20 @@ def records(
     which comes as the text of its value. `overflow_matters`: a text whose members have no
     column does not fit. Each call costs ten milliseconds, whatever it reads.
     """
-    legible = _legible(texts)
+    texts = legible(texts)
     found = _Found.nothing(len(texts))
-    columns, _ = _column(kind, _parsed(legible, kind), found)
-    written, seen = _written(legible)
-    seen &= ~_mask(pc.match_substring_regex(legible, _UNSEEN), where_null=True)
-    is_object = _is_there(columns) & (_first_bytes(legible) == _BRACE)
+    columns, _ = _column(kind, _parsed(texts, kind), found)
+    written, seen = _written(texts)
+    seen &= ~_mask(pc.match_substring_regex(texts, _UNSEEN), where_null=True)
+    is_object = _is_there(columns) & (_first_bytes(texts) == _BRACE)
     proven = seen & is_object & ~found.odd & written.equals(found.inside)
     for row in np.flatnonzero(~proven):
-        proven[row] = fits(legible[row].as_py(), kind, overflow_matters=overflow_matters)
+        proven[row] = fits(texts[row].as_py(), kind, overflow_matters=overflow_matters)
     return columns, proven
 
 
-def _legible(texts: pa.Array) -> pa.StringArray:
-    """The texts, null where their bytes are not UTF-8, which Arrow believes of any string."""
+def legible(texts: pa.Array) -> pa.StringArray:
+    """Texts, be they bytes; null where they are not UTF-8, which Arrow believes of any string."""
     strings = pa.Array.from_buffers(pa.string(), len(texts), texts.buffers(), offset=texts.offset)
     illegible = list(_illegible(strings))
     if illegible:

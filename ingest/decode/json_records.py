@@ -36,7 +36,16 @@ from ingest.decode.repository import StreamSchema
 from ingest.decode.schema_ids import numbers_of
 from ingest.decode.structures import Places, Watch
 from ingest.decode.translations import AvroTranslation, CloudEventTranslation
-from ingest.decode.verdicts import EVENT, TOLD, fitting, identifying, judging, taking, unseen
+from ingest.decode.verdicts import (
+    EVENT,
+    TOLD,
+    fitting,
+    identifying,
+    judging,
+    taking,
+    thinned,
+    unseen,
+)
 from ingest.decode.writers import Writers
 from ingest.events.event_types import EventTypes, Found
 from ingest.shapes import conversion
@@ -52,6 +61,8 @@ if TYPE_CHECKING:
 # be held back, and looked at one by one: of a stream's first batch, which brings most, and of a
 # later one that is large. There a few do, unless they tell that more than a share is still new.
 _SAMPLE, _FEW, _SHARE = 10_000, 3_000, 0.005
+# So many times as many, where bytes tell which events are alike: one of those says it all.
+_ALIKE = 4
 # The record itself, with its provenance in front.
 _HELD = "value binary, _position long"
 
@@ -91,6 +102,11 @@ class JsonRecords:
             if unseen(few) <= _SHARE:
                 self._learn(few, batch_id, now)
                 return
+        if self._places and not self._reading().is_needed:
+            many = self._records.sampled(_SAMPLE * _ALIKE)
+            judged = many.mapped(thinned(self._judging(), self._places), self._held + TOLD)
+            self._learn(judged.here(["shape", *EVENT]), batch_id, now)
+            return
         sample = self._records.sampled(_SAMPLE)
         self._learn_writers(sample, batch_id, now, due)
         judged = sample.mapped(self._judging(), self._held + TOLD).kept()

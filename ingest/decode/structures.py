@@ -48,6 +48,13 @@ _EXTRACTED = Template(
     """
 )
 
+_OUTLINED = Template(
+    """
+    select json(text) as text, json_extract_string(text, '$event_type') as event_type
+    from (select case when json_valid(text) then text end as text from texts)
+    """
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Events:
@@ -114,6 +121,24 @@ class Places:
             told.append((told[pairs[row]][0], self._looked_at(texts[int(row)].as_py())))
             pairs[row] = len(told) - 1
         return Events(told, pairs, count)
+
+    def firsts(self, texts: pa.StringArray) -> Mask:
+        """Which texts are the first of their outline and their event's type.
+
+        So are all of which an outline does not tell all.
+        """
+        query = _OUTLINED.substitute(event_type=_pointer(self.event_type))
+        with asking(texts) as database:
+            table = database.sql(query).to_arrow_table()
+        minified, types = (table[name].combine_chunks() for name in table.column_names)
+        outlines, found = outlined(minified)
+        types, outlines = types.dictionary_encode(), outlines.dictionary_encode()
+        is_untold = [one is None for one in map(shape_told, outlines.dictionary.to_pylist())]
+        found |= np.array(is_untold, dtype=bool)[_codes(outlines)]
+        found |= minified.is_null().to_numpy(zero_copy_only=False)
+        kinds = _codes(types) * len(outlines.dictionary) + _codes(outlines)
+        found[np.unique(kinds, return_index=True)[1]] = True
+        return found
 
     def payload_of(self, text: str) -> Any:
         """An event's payload, as `exact_json` reads it; None where it has none."""

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import types as T
 
+from ingest.decode.arrow_json import legible
 from ingest.decode.batches import Batches, Work
 from ingest.decode.decoder import SCHEMA_ID
 from ingest.decode.exact_json import Refused, loaded, written
@@ -111,6 +112,16 @@ def _told(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:
     for number in firsts[pairs >= 0].tolist():
         payloads[number] = written(places.payload_of(texts[number].as_py()))
     return types, found, payloads
+
+
+def thinned(work: Work, places: Places) -> Work:
+    """The same work, on records that are worth a look: one of those that are alike."""
+
+    def thin(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in gathered(batches):
+            yield batch.filter(pa.array(places.firsts(legible(batch["value"]))))
+
+    return lambda batches: work(thin(batches))
 
 
 def identifying(known: Known, refused: Mapping[int, str]) -> Work:

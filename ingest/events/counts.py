@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import pyarrow.compute as pc
+
 from ingest.tables import table_log
 
 _COLUMNS = ("_event_type", "_schema_id", "_batch_id", "_ingested_at")
@@ -54,7 +56,7 @@ class Counts:
                 new = Seen(row["_batch_id_count"], row["_ingested_at_min"], row["_ingested_at_max"])
                 self.seen[key] = new.and_(self.seen.get(key))
         if len(found):
-            self.batch_id = max(found["_batch_id"].to_pylist())
+            self.batch_id = pc.max(found["_batch_id"]).as_py()
 
     def of(self, event_type: str) -> Mapping[str, Seen]:
         """What has landed of a type, by variation."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from pyspark.sql import types as T
 
 from ingest.declarations.stream import OnConflict, PerType, Stream
 from ingest.events import registry
-from ingest.events.columns import kept_type
+from ingest.events.columns import kept_type, written_columns
 from ingest.events.counts import Counts
 from ingest.events.event_type import EventType
 from ingest.events.groups import placed
@@ -37,6 +38,18 @@ class Filled:
     layout: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Looks:
+    """What a row says of a type, beside its counts and its table: what `one` and `beside` tell."""
+
+    one: EventType
+    beside: T.StructType
+    schema: str
+    rescued: Sequence[Mapping[str, Any]]
+    query: str
+    layout: str
+
+
 class Registration:
     """One stream's rows of `ops.event_types`; threads may write at once."""
 
@@ -45,6 +58,7 @@ class Registration:
         self._bronze = lake.bronze(stream.table)
         self._counts, self._written_at = Counts(), 0.0
         self._filled: dict[str, Filled] = {}
+        self._looks: dict[str, _Looks] = {}
         self._lock = threading.Lock()
 
     def load(self) -> None:
@@ -97,15 +111,13 @@ class Registration:
         self, one: EventType, group: str, beside: T.StructType, there: Registered | None
     ) -> Registered:
         events, table = self._stream.events, f"bronze.{self._stream.table}"
-        view, seen = view_of(one, self._stream), self._counts.of(one.name)
-        query = view.query(table, beside)
+        looks, seen = self._looks_of(one, table, beside), self._counts.of(one.name)
         declared = events.group_of(one.name)
         has_table = declared.per_type is PerType.TABLES
         filled = self._filled.get(one.name) if has_table else None
         table_columns = filled.columns if filled else None
         is_failed = declared.on_conflict is OnConflict.FAIL_GROUP
-        rescued = {path: kept_type(one.kept, path) for path in sorted(one.rescued)}
-        shown = (table_columns, filled.layout) if filled else (query, "")
+        shown = (table_columns, filled.layout) if filled else (looks.query, "")
         return Registered(
             stream=self._stream.name,
             event_type=one.name,
@@ -115,8 +127,8 @@ class Registration:
             per_type=declared.per_type.value,
             event_group=group,
             version=one.version,
-            schema=one.columns.json(),
-            rescued=[{"path": list(path), "kept": kept} for path, kept in rescued.items()],
+            schema=looks.schema,
+            rescued=looks.rescued,
             pending=one.pending or (one.open_conflicts if is_failed else None),
             is_pinned=one.is_pinned,
             variations=[
@@ -128,13 +140,29 @@ class Registration:
             counted_batch_id=self._counts.batch_id,
             last_grown=one.last_grown,
             changed_at=there.changed_at if there and shown == _shown(there) else datetime.now(UTC),
-            query=query,
+            query=looks.query,
             table_columns=table_columns,
             filled_batch_id=filled.batch_id if filled else -1,
             filled_version=filled.version if filled else 0,
-            layout=view.layout(beside),
+            layout=looks.layout,
             filled_layout=filled.layout if filled else None,
         )
+
+    def _looks_of(self, one: EventType, table: str, beside: T.StructType) -> _Looks:
+        """The same as long as type and columns are: of 300 types, few change with a batch."""
+        before = self._looks.get(one.name)
+        if before and before.one is one and before.beside is beside:
+            return before
+        view = view_of(one, self._stream)
+        found = self._looks[one.name] = _Looks(
+            one,
+            beside,
+            schema=written_columns(one.columns),
+            rescued=[{"path": list(path), "kept": kept} for path, kept in view.rescued.items()],
+            query=view.query(table, beside),
+            layout=view.layout(beside),
+        )
+        return found
 
 
 def _shown(one: Registered) -> tuple[str | None, str | None]:

@@ -151,12 +151,20 @@ def counted(path: str, batch_id: int) -> BatchCounts | None:
 
 
 def rows_after(path: str, batch_id: int, columns: Sequence[str]) -> pa.Table:
-    """Columns of a bronze table's rows with a higher `_batch_id`, read from their files alone."""
+    """Columns of a bronze table's rows with a higher `_batch_id`, read from their files alone.
+
+    Texts are those of a dictionary, as they stand in a file.
+    """
     names = [one["path"] for one in _files(path).to_pylist() if one["max._batch_id"] > batch_id]
-    found = [parquet.read_table(Path(path, unquote(name)), columns=list(columns)) for name in names]
+    found = [
+        parquet.read_table(
+            Path(path, unquote(name)), columns=list(columns), read_dictionary=list(columns)
+        )
+        for name in names
+    ]
     if not found:
         return pa.table({name: pa.array([], pa.null()) for name in columns})
-    rows = pa.concat_tables(found)
+    rows = pa.concat_tables(found).unify_dictionaries()
     return rows.filter(pc.greater(rows["_batch_id"], batch_id))
 
 

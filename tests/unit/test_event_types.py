@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import types as T
 
-from ingest.decode.arrow_json import records
+from ingest.decode.arrow_json import legible, records
 from ingest.decode.exact_json import loaded
 from ingest.decode.structures import Places, Watch, shape_of
 from ingest.events import variations
@@ -295,3 +295,22 @@ def test_streams_of_one_process_see_their_own_texts_only() -> None:
     names = ["one", "two"]
     with ThreadPoolExecutor(2) as at_once:
         assert list(at_once.map(types_of, names)) == [{name} for name in names]
+
+
+def test_of_events_that_are_alike_one_is_worth_a_look() -> None:
+    records = [
+        b'{"type": "a", "data": {"n": 1, "t": "x"}}',
+        b'{"type": "a", "data": {"n": 22, "t": "yy"}}',
+        # A type, a kind, a name, and what stands beside the payload, that are others.
+        b'{"type": "b", "data": {"n": 1, "t": "x"}}',
+        b'{"type": "a", "data": {"n": 1.5, "t": "x"}}',
+        b'{"type": "a", "data": {"m": 1, "t": "x"}}',
+        b'{"type": "a", "data": {"n": 1, "t": "x"}, "more": 1}',
+        b'{ "type":"b", "data": {"n": 3,"t": ""} }',
+        # Of these no outline tells all.
+        *[b'{"type": "a", "data": {"n": 1234567890123456789, "t": "x"}}'] * 2,
+        *[b"{", b"{"],
+        *[b'{"type": "\xff"}'] * 2,
+    ]
+    found = PLACES.firsts(legible(pa.array(records, pa.binary())))
+    assert found.tolist() == [True, False, True, True, True, True, False, *[True] * 6]
