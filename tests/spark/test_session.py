@@ -33,3 +33,9 @@ def test_what_spark_generates_is_compiled_once(spark: SparkSession) -> None:
         before = compiled.getCount()
         own.sql(f"select id + {literal} as shifted from range(5)").collect()
     assert compiled.getCount() - before == 1
+
+
+def test_hive_finds_all_of_its_functions(spark: SparkSession) -> None:
+    """It looks at them where a session of the SQL endpoint ends, and that was an error."""
+    jvm: Any = spark._jvm
+    assert jvm.java.lang.Class.forName("org.apache.hadoop.hive.ql.exec.FunctionRegistry")
