@@ -50,8 +50,8 @@ _ALWAYS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     "spark.python.daemon.module": "ingest.python_workers",
     # What a worker gives back after some MB of records, the system fills with zeros before it gives
-    # it again: a fifteenth of landing. Up to these bytes it keeps, until it has been idle a minute.
-    "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(1 << 27),
+    # it again: a fifteenth of landing. Older systems refuse a larger threshold than the first one.
+    "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(1 << 25),
     "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(1 << 28),
     # The default one asks the shell's readlink twice and more for each file: half of a small
     # batch's time on a busy machine. A checkpoint has one process that writes it (ingest/run/lock).

@@ -45,13 +45,6 @@ class Batches:
             return Batches(self.spark, columns, list(work(self.found)))
         return Batches(self.spark, columns, self.found.mapInArrow(work, columns))
 
-    def here(self, names: Sequence[str]) -> Batches:
-        """Some columns, of text, where they are few: in this process."""
-        if isinstance(self.found, Sequence):
-            return self
-        found = self.found.select(*names).toArrow().to_batches()
-        return Batches(self.spark, ", ".join(f"{name} string" for name in names), found)
-
     def joined(self, others: Batches) -> Batches:
         """These and others, which have the same columns."""
         return Batches(self.spark, self.columns, self.rows().union(others.rows()))

@@ -61,8 +61,6 @@ if TYPE_CHECKING:
 # be held back, and looked at one by one: of a stream's first batch, which brings most, and of a
 # later one that is large. There a few do, unless they tell that more than a share is still new.
 _SAMPLE, _FEW, _SHARE = 10_000, 3_000, 0.005
-# So many times as many, where bytes tell which events are alike: one of those says it all.
-_ALIKE = 4
 # The record itself, with its provenance in front.
 _HELD = "value binary, _position long"
 
@@ -102,14 +100,12 @@ class JsonRecords:
             if unseen(few) <= _SHARE:
                 self._learn(few, batch_id, now)
                 return
-        if self._places and not self._reading().is_needed:
-            many = self._records.sampled(_SAMPLE * _ALIKE)
-            judged = many.mapped(thinned(self._judging(), self._places), self._held + TOLD)
-            self._learn(judged.here(["shape", *EVENT]), batch_id, now)
-            return
         sample = self._records.sampled(_SAMPLE)
         self._learn_writers(sample, batch_id, now, due)
-        judged = sample.mapped(self._judging(), self._held + TOLD).kept()
+        judging = self._judging()
+        if self._places and not self._reading().is_needed:
+            judging = thinned(judging, self._places)
+        judged = sample.mapped(judging, self._held + TOLD).kept()
         try:
             self._learn(judged, batch_id, now)
         finally:

@@ -137,7 +137,8 @@ class Places:
         found |= np.array(is_untold, dtype=bool)[_codes(outlines)]
         found |= minified.is_null().to_numpy(zero_copy_only=False)
         kinds = _codes(types) * len(outlines.dictionary) + _codes(outlines)
-        found[np.unique(kinds, return_index=True)[1]] = True
+        told = np.flatnonzero(~found)
+        found[told[np.unique(kinds[told], return_index=True)[1]]] = True
         return found
 
     def payload_of(self, text: str) -> Any:

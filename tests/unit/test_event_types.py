@@ -307,10 +307,12 @@ def test_of_events_that_are_alike_one_is_worth_a_look() -> None:
         b'{"type": "a", "data": {"m": 1, "t": "x"}}',
         b'{"type": "a", "data": {"n": 1, "t": "x"}, "more": 1}',
         b'{ "type":"b", "data": {"n": 3,"t": ""} }',
-        # Of these no outline tells all.
+        # Of these no outline tells all, and they stand for no other.
         *[b'{"type": "a", "data": {"n": 1234567890123456789, "t": "x"}}'] * 2,
         *[b"{", b"{"],
         *[b'{"type": "\xff"}'] * 2,
+        b'{"type": "c", "data": {"n": 9223372036854775808}}',
+        b'{"type": "c", "data": {"n": 1}}',
     ]
     found = PLACES.firsts(legible(pa.array(records, pa.binary())))
-    assert found.tolist() == [True, False, True, True, True, True, False, *[True] * 6]
+    assert found.tolist() == [True, False, True, True, True, True, False, *[True] * 8]
