@@ -49,10 +49,6 @@ _ALWAYS = {
     # the piece has rows, where a column is null in most.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     "spark.python.daemon.module": "ingest.python_workers",
-    # What a worker gives back after some MB of records, the system fills with zeros before it gives
-    # it again: a fifteenth of landing. Older systems refuse a larger threshold than the first one.
-    "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(1 << 25),
-    "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(1 << 28),
     # The default one asks the shell's readlink twice and more for each file: half of a small
     # batch's time on a busy machine. A checkpoint has one process that writes it (ingest/run/lock).
     "spark.sql.streaming.checkpointFileManagerClass": (

@@ -125,7 +125,7 @@ class Places:
     def firsts(self, texts: pa.StringArray) -> Mask:
         """Which texts are the first of their outline and their event's type.
 
-        So are all of which an outline does not tell all.
+        So are all that are no JSON, or hold numbers of which an outline does not tell all.
         """
         query = _OUTLINED.substitute(event_type=_pointer(self.event_type))
         with asking(texts) as database:
@@ -133,8 +133,6 @@ class Places:
         minified, types = (table[name].combine_chunks() for name in table.column_names)
         outlines, found = outlined(minified)
         types, outlines = types.dictionary_encode(), outlines.dictionary_encode()
-        is_untold = [one is None for one in map(shape_told, outlines.dictionary.to_pylist())]
-        found |= np.array(is_untold, dtype=bool)[_codes(outlines)]
         found |= minified.is_null().to_numpy(zero_copy_only=False)
         kinds = _codes(types) * len(outlines.dictionary) + _codes(outlines)
         told = np.flatnonzero(~found)

@@ -58,23 +58,6 @@ class Conflict:
         return f"{'.'.join(self.path) or 'payload'}: {self.kept}, and now {self.found}"
 
 
-# Columns as JSON, by their identity, with those columns.
-_MOST_WRITTEN = 4_000
-_written: dict[int, tuple[T.StructType, str]] = {}
-
-
-def written_columns(columns: T.StructType) -> str:
-    """Columns as Spark writes them in JSON, which takes as long as all else that a type needs."""
-    before = _written.get(id(columns))
-    if before and before[0] is columns:
-        return before[1]
-    if len(_written) >= _MOST_WRITTEN:
-        _written.clear()
-    found: str = columns.json()
-    _written[id(columns)] = columns, found
-    return found
-
-
 def kept_with(kept: Shape, new: Shape) -> tuple[Shape, list[Conflict]]:
     """`kept` with as much of `new` as has the JSON types that are kept, and the conflicts.
 

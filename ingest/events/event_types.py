@@ -19,14 +19,7 @@ from pyspark.sql import types as T
 
 from ingest.declarations.stream import OnConflict, PerType, Stream
 from ingest.events import registry
-from ingest.events.columns import (
-    ATTRIBUTE,
-    added,
-    columns_of,
-    kept_with,
-    only_adds,
-    written_columns,
-)
+from ingest.events.columns import ATTRIBUTE, added, columns_of, kept_with, only_adds
 from ingest.events.event_type import Change, EventType, all_variations
 from ingest.events.groups import placed
 from ingest.events.names import table_name
@@ -390,7 +383,7 @@ def _version_row(before: EventType, after: EventType, change: Change) -> Entry:
         event_type=after.name,
         version=after.version,
         shape=written_shape(after.kept),
-        schema=written_columns(after.columns),
+        schema=after.columns.json(),
         added=added(before.columns, after.columns),
         change=change.value,
     )

@@ -13,7 +13,7 @@ from pyspark.sql import types as T
 
 from ingest.declarations.stream import OnConflict, PerType, Stream
 from ingest.events import registry
-from ingest.events.columns import kept_type, written_columns
+from ingest.events.columns import kept_type
 from ingest.events.counts import Counts
 from ingest.events.event_type import EventType
 from ingest.events.groups import placed
@@ -157,7 +157,7 @@ class Registration:
         found = self._looks[one.name] = _Looks(
             one,
             beside,
-            schema=written_columns(one.columns),
+            schema=one.columns.json(),
             rescued=[{"path": list(path), "kept": kept} for path, kept in view.rescued.items()],
             query=view.query(table, beside),
             layout=view.layout(beside),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import types as T
 
-from ingest.events.columns import ATTRIBUTE, KEPT, written_columns
+from ingest.events.columns import ATTRIBUTE, KEPT
 from ingest.events.variations import NUMBER
 from ingest.shapes.conversion import at, quoted, sql_type, text_literal
 from ingest.shapes.shape import ARRAY, BOOLEAN, OBJECT, STRING
@@ -49,7 +49,7 @@ class TypeView:
         beside = sorted(
             f"{field.name} {field.dataType.simpleString()}" for field in record_schema(table).fields
         )
-        said = repr((written_columns(self.columns), self.rescued, self.is_pinned, beside))
+        said = repr((self.columns.json(), self.rescued, self.is_pinned, beside))
         return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def query(self, source: str, table: T.StructType) -> str:

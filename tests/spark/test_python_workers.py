@@ -27,7 +27,10 @@ def test_a_worker_has_no_archive_to_read_and_no_garbage_to_look_for(spark: Spark
     assert found.frozen > 20_000
 
 
-@pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="only Linux can be asked for it")
+@pytest.mark.skipif(
+    not hasattr(socket, "TCP_QUICKACK"),
+    reason="only Linux has TCP_QUICKACK; elsewhere the daemon leaves this step out",
+)
 def test_a_worker_acknowledges_what_it_receives(spark: SparkSession) -> None:
     def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:

@@ -13,7 +13,10 @@ from ingest import python_workers
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
 
-@pytest.mark.skipif(_QUICKACK is None, reason="only Linux can be asked for it")
+@pytest.mark.skipif(
+    _QUICKACK is None,
+    reason="only Linux has TCP_QUICKACK; elsewhere the daemon leaves this step out",
+)
 def test_each_piece_is_acknowledged_before_the_next_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
