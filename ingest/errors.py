@@ -211,6 +211,12 @@ class CheckpointInvalid(TerminalError):
     code = "CHECKPOINT"
 
 
+class RecordsMissing(TerminalError):
+    """Not as many records have landed, or were refused, as were read."""
+
+    code = "RECORDS_MISSING"
+
+
 class NewColumnsRefused(TerminalError):
     """New fields arrived on a stream that is declared `fail_on_new_columns`."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ingest.errors import RecordsMissing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landed:
@@ -22,3 +24,18 @@ class Landed:
     def newest_batch_id(self) -> int:
         """The highest `_batch_id` of its rows."""
         return self.batch_id + self.has_second
+
+    def check(self, stream: str, unreadable_files: int, *, may_drop: bool) -> None:
+        """Raise RecordsMissing unless each record that was read is in bronze or in quarantine.
+
+        Of the files that could not be read, each is a row of quarantine. `may_drop`: duplicates
+        are in neither, and how many there are is not told.
+        """
+        kept = self.landed + self.quarantined - unreadable_files
+        if kept > self.records or (kept < self.records and not may_drop):
+            raise RecordsMissing(
+                f"{stream}: batch {self.batch_id}: {self.records} records were read, and {kept} "
+                "came to be in bronze or quarantine. That is a fault of Headwater's: report it. "
+                f"Rows have _batch_id {self.batch_id} and {self.batch_id + 1}; started again, the "
+                "stream leaves them as they are and goes on"
+            )

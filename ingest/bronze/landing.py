@@ -155,7 +155,7 @@ class Landing:
         if unreadable:
             self._quarantine_files(unreadable, first + 1, now, repeated)
         failpoint("after_quarantine")
-        return Landed(
+        landed = Landed(
             batch_id=first,
             files=files + len(unreadable),
             records=counts["records"],
@@ -164,6 +164,11 @@ class Landing:
             quarantined=rest["rejects"] + len(unreadable) - rest["left"],
             has_second=rest["rows"] > 0,
         )
+        if not is_landed:
+            # What an earlier process has read and written may have changed since.
+            may_drop = self.stream.identity.deduplicate_within is not None
+            landed.check(self.stream.name, len(unreadable), may_drop=may_drop)
+        return landed
 
     def _land_first(
         self, decoder: Decoder, batch_id: int, now: datetime, is_landed: bool

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from ingest.bronze.landing import Landing
+from ingest.decode.decoder import ROW
 from ingest.run.progress import read_totals
 from ingest.tables.columns import INGEST
 from tests.spark.workshop import Workshop, age, node
@@ -249,6 +251,21 @@ def test_no_number_is_rounded_in_silence(workshop: Workshop) -> None:
 def exactly(number: str) -> Decimal:
     """A number that compares by its digits."""
     return Decimal(number)
+
+
+def test_a_record_that_is_lost_on_its_way_stops_the_stream(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop.stream("lost")
+    workshop.drop("lost", "1.jsonl", b'{"id": 1}\nno json\n{"id": 2}\n')
+    monkeypatch.setattr(Landing, "_fresh", lambda _, rows, __: rows.where(f"{ROW}.id <> 2"))
+    assert "batch 0: 3 records were read, and 2 came to be in bronze or quarantine." in str(
+        workshop.run("lost")
+    )
+    assert read_totals(workshop.lake, "test.lost", "test__lost").state == "failed"
+    # What another process has written is not counted again.
+    assert workshop.run("lost") is None
+    assert workshop.values("lost", "id") == [1]
 
 
 SUITE = Path(__file__).resolve().parent.parent / "data" / "json-test-suite"

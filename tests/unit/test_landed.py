@@ -1,0 +1,40 @@
+"""Each record that was read is in bronze or in quarantine, or the stream stops."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingest.bronze.landed import Landed
+from ingest.errors import RecordsMissing
+
+
+def landed(read: int, bronze: int, quarantine: int) -> Landed:
+    """A batch with one file that could not be read, which is a row of quarantine, too."""
+    return Landed(batch_id=6, files=2, records=read, landed=bronze, quarantined=quarantine + 1)
+
+
+@pytest.mark.parametrize(
+    ("batch", "may_drop"),
+    [
+        (landed(10, 8, 2), False),
+        # Two that left quarantine are taken off there, and are no records of the batch.
+        (landed(10, 12, -2), False),
+        (landed(10, 7, 2), True),
+    ],
+)
+def test_a_batch_that_is_whole_passes(batch: Landed, may_drop: bool) -> None:
+    batch.check("shop.orders", 1, may_drop=may_drop)
+
+
+@pytest.mark.parametrize(
+    ("batch", "may_drop", "kept"),
+    [
+        (landed(10, 7, 2), False, 9),
+        (landed(10, 9, 2), False, 11),
+        (landed(10, 9, 2), True, 11),
+    ],
+)
+def test_a_batch_that_is_not_is_told(batch: Landed, may_drop: bool, kept: int) -> None:
+    told = rf"shop\.orders: batch 6: 10 records were read, and {kept} came to be"
+    with pytest.raises(RecordsMissing, match=told):
+        batch.check("shop.orders", 1, may_drop=may_drop)
