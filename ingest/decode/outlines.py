@@ -78,7 +78,7 @@ def _outlined(texts: pa.StringArray) -> tuple[pa.StringArray, Mask]:
 
 @lru_cache(maxsize=10_000)
 def shape_told(outline: str) -> Shape | None:
-    """The shape that an outline tells; None where it is no JSON, as of NaN, or too deep."""
+    """The shape that an outline tells; None where it is no JSON, or too deep."""
     try:
         return _shape_told(json.loads(outline)) if outline else NOTHING
     except (ValueError, RecursionError):

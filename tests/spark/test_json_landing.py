@@ -256,16 +256,16 @@ def exactly(number: str) -> Decimal:
 def test_a_record_that_is_lost_on_its_way_stops_the_stream(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workshop.stream("lost")
-    workshop.drop("lost", "1.jsonl", b'{"id": 1}\nno json\n{"id": 2}\n')
+    workshop.stream("uncounted")
+    workshop.drop("uncounted", "1.jsonl", b'{"id": 1}\nno json\n{"id": 2}\n')
     monkeypatch.setattr(Landing, "_fresh", lambda _, rows, __: rows.where(f"{ROW}.id <> 2"))
     assert "batch 0: 3 records were read, and 2 came to be in bronze or quarantine." in str(
-        workshop.run("lost")
+        workshop.run("uncounted")
     )
-    assert read_totals(workshop.lake, "test.lost", "test__lost").state == "failed"
+    assert read_totals(workshop.lake, "test.uncounted", "test__uncounted").state == "failed"
     # What another process has written is not counted again.
-    assert workshop.run("lost") is None
-    assert workshop.values("lost", "id") == [1]
+    assert workshop.run("uncounted") is None
+    assert workshop.values("uncounted", "id") == [1]
 
 
 SUITE = Path(__file__).resolve().parent.parent / "data" / "json-test-suite"
