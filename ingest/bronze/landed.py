@@ -35,7 +35,8 @@ class Landed:
         if kept > self.records or (kept < self.records and not may_drop):
             raise RecordsMissing(
                 f"{stream}: batch {self.batch_id}: {self.records} records were read, and {kept} "
-                "came to be in bronze or quarantine. That is a fault of Headwater's: report it. "
+                "came to be in bronze or quarantine. Unless somebody deleted rows meanwhile, "
+                "that is a fault of Headwater's: report it. "
                 f"Rows have _batch_id {self.batch_id} and {self.batch_id + 1}; started again, the "
                 "stream leaves them as they are and goes on"
             )

@@ -165,7 +165,7 @@ class Landing:
             has_second=rest["rows"] > 0,
         )
         if not is_landed:
-            # What an earlier process has read and written may have changed since.
+            # What an earlier try has read and written may have changed since.
             may_drop = self.stream.identity.deduplicate_within is not None
             landed.check(self.stream.name, len(unreadable), may_drop=may_drop)
         return landed

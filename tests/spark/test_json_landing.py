@@ -263,7 +263,7 @@ def test_a_record_that_is_lost_on_its_way_stops_the_stream(
         workshop.run("uncounted")
     )
     assert read_totals(workshop.lake, "test.uncounted", "test__uncounted").state == "failed"
-    # What another process has written is not counted again.
+    # What an earlier process has written is not counted again.
     assert workshop.run("uncounted") is None
     assert workshop.values("uncounted", "id") == [1]
 
