@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql import functions as F
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -17,11 +16,16 @@ Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """Records; `columns` are their names and types in words of Spark."""
+    """Records; `columns` are their names and types in words of Spark.
+
+    `work` is still to be done on what was found: all of it by one worker of a task, as what goes
+    from one to the next takes its time.
+    """
 
     spark: SparkSession
     columns: str
     found: DataFrame | Sequence[pa.RecordBatch]
+    work: Work | None = None
 
     @staticmethod
     def of_shares(
@@ -29,8 +33,7 @@ class Batches:
     ) -> Batches:
         """What `work` makes of numbers, each that of a share: each in a task, or `here`."""
         if not here:
-            numbers = spark.range(0, shares, 1, shares)
-            return Batches(spark, columns, numbers.mapInArrow(work, columns))
+            return Batches(spark, columns, spark.range(0, shares, 1, shares), work)
         ids = pa.RecordBatch.from_arrays([pa.array(range(shares), pa.int64())], ["id"])
         return Batches(spark, columns, list(work([ids])))
 
@@ -43,7 +46,9 @@ class Batches:
         """What `work` makes of them."""
         if isinstance(self.found, Sequence):
             return Batches(self.spark, columns, list(work(self.found)))
-        return Batches(self.spark, columns, self.found.mapInArrow(work, columns))
+        before = self.work
+        both = (lambda batches: work(before(batches))) if before else work
+        return Batches(self.spark, columns, self.found, both)
 
     def joined(self, others: Batches) -> Batches:
         """These and others, which have the same columns."""
@@ -53,7 +58,7 @@ class Batches:
         """The same, made only once."""
         if isinstance(self.found, Sequence):
             return self
-        return Batches(self.spark, self.columns, self.found.persist())
+        return Batches(self.spark, self.columns, self.rows().persist())
 
     def forget(self) -> None:
         """Give back what `kept` keeps."""
@@ -63,7 +68,7 @@ class Batches:
     def rows(self) -> DataFrame:
         """For Spark."""
         if not isinstance(self.found, Sequence):
-            return self.found
+            return self.found.mapInArrow(self.work, self.columns) if self.work else self.found
         if not any(len(batch) for batch in self.found):
             return self.spark.createDataFrame([], self.columns)
         # Spark takes a batch without rows for the end.
@@ -72,32 +77,46 @@ class Batches:
 
     def values(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
         """Some columns of each record."""
-        if not isinstance(self.found, Sequence):
-            return [tuple(row) for row in self.found.select(*names).collect()]
-        columns = [
-            [one for batch in self.found for one in batch[name].to_pylist()] for name in names
-        ]
+        found = self.found
+        if not isinstance(found, Sequence):
+            found = self.rows().select(*names).toArrow().to_batches()
+        columns = [[one for batch in found for one in batch[name].to_pylist()] for name in names]
         return list(zip(*columns, strict=True))
 
     def distinct(self, column: str) -> set[str]:
         """The texts in a column."""
-        if isinstance(self.found, Sequence):
-            found = self.values([column])
-        else:
-            found = [tuple(row) for row in self.found.select(column).distinct().collect()]
-        return {text for (text,) in found if text is not None}
+        return {text for text in self.firsts([column], column).values() if text is not None}
 
     def firsts(
         self, keys: Sequence[str], value: str
     ) -> Mapping[tuple[str | None, ...], str | None]:
-        """A text in column `value` of each distinct combination of `keys`.
+        """The text in column `value` of the first record of each combination of `keys`.
 
-        Of each combination, the first row of each batch must have one.
+        Of those that several tasks find, one that is not null.
         """
-        if isinstance(self.found, Sequence):
-            # Backwards, so that the first one stays.
-            rows = self.values([*keys, value])[::-1]
-        else:
-            first = F.first(value, ignorenulls=True).alias(value)
-            rows = [tuple(row) for row in self.found.groupBy(*keys).agg(first).collect()]
-        return {row[:-1]: row[-1] for row in rows}
+        names = list(dict.fromkeys([*keys, value]))
+        first = self.mapped(
+            _first_of_each(keys, names), ", ".join(f"{one} string" for one in names)
+        )
+        found: dict[tuple[str | None, ...], str | None] = {}
+        for *key, text in first.values([*keys, value]):
+            found[tuple(key)] = found.get(tuple(key)) or text
+        return found
+
+
+def _first_of_each(keys: Sequence[str], names: Sequence[str]) -> Work:
+    """Some columns of the first record of each combination of keys."""
+
+    def first(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        seen: set[tuple[str | None, ...]] = set()
+        for batch in batches:
+            rows = zip(*(batch[key].to_pylist() for key in keys), strict=True)
+            new = []
+            for number, row in enumerate(rows):
+                if row not in seen:
+                    seen.add(row)
+                    new.append(number)
+            if new:
+                yield batch.select(names).take(pa.array(new))
+
+    return first

@@ -43,8 +43,10 @@ class Layout(Enum):
 
 # Bytes that one task reads of many files.
 _TASK = 1 << 29
-# Bytes of a batch that takes some seconds, and of a sample, of which each takes far longer.
-_MANY, _SAMPLED = 1 << 28, 1 << 23
+# Bytes of a batch that takes some seconds.
+_MANY = 1 << 28
+# Bytes that a record of a sample may have: of larger ones there are fewer, as each takes long.
+_SAMPLED = 1 << 10
 # Bytes of a file that a sample reads at once, of which it takes few lines.
 _BEGINNING = 1 << 16
 # Up to so many records, a job costs more than the work.
@@ -139,7 +141,7 @@ class FileInput:
         """See Input: the first few of each file."""
         spark, paths, layout = self.spark, self.paths, self.layout
         chosen = paths[:most]
-        each, bytes_each = most // len(chosen), _SAMPLED // len(chosen)
+        each, bytes_each = most // len(chosen), _SAMPLED * most // len(chosen)
         shares = _shared(spark, chosen)
 
         def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -51,7 +51,6 @@ from ingest.events.event_types import EventTypes, Found
 from ingest.shapes import conversion
 from ingest.shapes.conversion import at, sql_type, text_literal, type_at
 from ingest.shapes.evolution import declared_schema
-from ingest.shapes.shape import parse_shape
 from ingest.tables import columns
 
 if TYPE_CHECKING:
@@ -60,7 +59,9 @@ if TYPE_CHECKING:
 # Records whose shapes are learnt before the first pass over a batch, as all that is new in it would
 # be held back, and looked at one by one: of a stream's first batch, which brings most, and of a
 # later one that is large. There a few do, unless they tell that more than a share is still new.
-_SAMPLE, _FEW, _SHARE = 10_000, 3_000, 0.005
+# Where types are told apart, each has shapes of its own: a large batch gives more, and of those
+# that are alike one is looked at.
+_SAMPLE, _MANY_ALIKE, _FEW, _SHARE = 10_000, 40_000, 3_000, 0.005
 # The record itself, with its provenance in front.
 _HELD = "value binary, _position long"
 
@@ -100,16 +101,13 @@ class JsonRecords:
             if unseen(few) <= _SHARE:
                 self._learn(few, batch_id, now)
                 return
-        sample = self._records.sampled(_SAMPLE)
+        places = None if self._reading().is_needed else self._places
+        sample = self._records.sampled(
+            _MANY_ALIKE if places and self._records.are_many else _SAMPLE
+        )
         self._learn_writers(sample, batch_id, now, due)
-        judging = self._judging()
-        if self._places and not self._reading().is_needed:
-            judging = thinned(judging, self._places)
-        judged = sample.mapped(judging, self._held + TOLD).kept()
-        try:
-            self._learn(judged, batch_id, now)
-        finally:
-            judged.forget()
+        judging = thinned(self._judging(), places) if places else self._judging()
+        self._learn(sample.mapped(judging, self._held + TOLD), batch_id, now)
 
     def examined(self) -> DataFrame:
         """See Decoder."""
@@ -150,14 +148,16 @@ class JsonRecords:
             self._writers.learn(self._schema, numbers_of(messages) | more, batch_id, now)
 
     def _learn(self, judged: Batches, batch_id: int, now: datetime) -> None:
-        self._schema.learn(judged.distinct("shape"), batch_id, now)
+        told = judged.firsts(("shape", *EVENT[:2]), EVENT[2])
+        shapes = {shape for shape, _, _ in told if shape is not None}
+        self._schema.learn(shapes, batch_id, now)
         if self._places:
-            found = judged.firsts(EVENT[:2], EVENT[2])
-            events = [
-                Found(name, parse_shape(shape), payload or "")
-                for (name, shape), payload in found.items()
-                if name is not None and shape is not None
-            ]
+            payloads: dict[tuple[str, str], str] = {}
+            for (_, name, shape), payload in told.items():
+                if name is not None and shape is not None:
+                    # Records that differ beside their events share one payload.
+                    payloads[name, shape] = payloads.get((name, shape)) or payload or ""
+            events = [Found(*event, payload) for event, payload in payloads.items()]
             self._types.learn(events, self._schema.columns, batch_id, now)
 
     def rest(self, marks: str) -> Rest:

@@ -47,6 +47,7 @@ class EventType:
     rescued: frozenset[tuple[str, ...]] = frozenset()
     undecided: frozenset[str] = frozenset()
     columns: T.StructType = field(default_factory=T.StructType)
+    schema: str = ""
     is_pinned: bool = False
     versions: Mapping[int, Shape] = field(default_factory=dict)
     decided_in: int = 0
@@ -92,10 +93,14 @@ class EventType:
         refused = {**self.refused, number: (shape, reason)}
         return replace(self, refused=refused, last_grown=at)
 
-    def in_version(self, version: int, kept: Shape, columns: T.StructType) -> EventType:
-        """With a version's columns."""
+    def in_version(self, version: int, kept: Shape) -> EventType:
+        """With what is kept in a version."""
         versions = {**self.versions, version: kept}
-        return replace(self, version=version, kept=kept, columns=columns, versions=versions)
+        return replace(self, version=version, kept=kept, versions=versions)
+
+    def with_columns(self, columns: T.StructType, schema: str | None = None) -> EventType:
+        """With its version's columns."""
+        return replace(self, columns=columns, schema=schema or columns.json())
 
     def accepted(self) -> Shape:
         """What is kept once all that did not fit is accepted."""

@@ -47,10 +47,10 @@ MOST_OF_A_PROTOTYPE = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An event of a variation that may be new: its type, its shape and its payload."""
+    """An event of a variation that may be new: its type, its shape as a text, its payload."""
 
     event_type: str
-    shape: Shape
+    shape: str
     prototype: str
 
 
@@ -128,7 +128,7 @@ class EventTypes:
                 newest[row["event_type"]] = row["schema"] or newest.get(row["event_type"], "")
         for name, schema in newest.items():
             columns_there = T.StructType.fromJson(json.loads(schema))
-            types[name] = replace(types[name], columns=columns_there)
+            types[name] = types[name].with_columns(columns_there, schema)
         with self._lock:
             self._types, self._known, self._beside = types, None, beside
             self._known_up_to = batch_id
@@ -182,7 +182,7 @@ class EventTypes:
         `beside` are the columns of bronze, which the tables of types show, too.
         """
         by_type: dict[str, list[Found]] = {}
-        for one in sorted(found, key=lambda one: (one.event_type, written_shape(one.shape))):
+        for one in sorted(found, key=lambda one: (one.event_type, one.shape)):
             by_type.setdefault(one.event_type, []).append(one)
         # Until a type is registered, another stream of the source might take its table's name.
         with _naming if set(by_type) - set(self._types) else contextlib.nullcontext():
@@ -224,7 +224,8 @@ class EventTypes:
             else before.versions[version or before.version]
         )
         after = before.decided(change, kept)
-        after = after.in_version(before.version + 1, kept, self._columns(after, kept))
+        after = after.in_version(before.version + 1, kept)
+        after = after.with_columns(self._columns(after, kept))
         self._types[name] = replace(after, last_grown=now)
         self._record([_version_row(before, after, change)], self._newest, now, request)
         return after
@@ -233,7 +234,7 @@ class EventTypes:
         after, name = before, before.name
         rows: list[Entry] = []
         for one in events:
-            shape = canonical(one.shape, after.seen)
+            shape = canonical(parse_shape(one.shape), after.seen)
             number = variation(name, shape)
             if after.knows(number, shape) or number in after.refused:
                 continue
@@ -263,7 +264,7 @@ class EventTypes:
         kept = with_maps(after.kept)
         grown = self._columns(after, kept)
         if grown != before.columns or after.rescued != before.rescued or not before.version:
-            after = after.in_version(before.version + 1, kept, grown)
+            after = after.in_version(before.version + 1, kept).with_columns(grown)
             rows = [replace(one, version=after.version) for one in rows]
             rows.append(_version_row(before, after, Change.GROWN))
         self._types[name] = after
@@ -317,7 +318,7 @@ class EventTypes:
         if change is not Change.GROWN:
             one = one.decided(change, shape)
         # Reading columns takes long, and only the newest count.
-        return replace(one.in_version(row["version"], shape, T.StructType()), last_grown=at)
+        return replace(one.in_version(row["version"], shape), last_grown=at)
 
     def _new(
         self,
@@ -383,7 +384,7 @@ def _version_row(before: EventType, after: EventType, change: Change) -> Entry:
         event_type=after.name,
         version=after.version,
         shape=written_shape(after.kept),
-        schema=after.columns.json(),
+        schema=after.schema,
         added=added(before.columns, after.columns),
         change=change.value,
     )

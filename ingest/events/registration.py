@@ -157,7 +157,7 @@ class Registration:
         found = self._looks[one.name] = _Looks(
             one,
             beside,
-            schema=one.columns.json(),
+            schema=one.schema,
             rescued=[{"path": list(path), "kept": kept} for path, kept in view.rescued.items()],
             query=view.query(table, beside),
             layout=view.layout(beside),
@@ -177,6 +177,7 @@ def view_of(one: EventType, stream: Stream) -> TypeView:
     return TypeView(
         event_type=one.name,
         columns=one.columns,
+        schema=one.schema,
         payload=stream.events.payload,
         rescued={path: kept_type(one.kept, path) for path in sorted(one.rescued)},
         is_pinned=one.is_pinned,

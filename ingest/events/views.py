@@ -36,10 +36,14 @@ _NUMBERS = {"bigint": "^BIGINT", "decimal(38,0)": "^(BIGINT|DECIMAL.[0-9]+, ?0)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeView:
-    """The view of one type. `rescued` has the JSON type that is kept, by path."""
+    """The view of one type. `rescued` has the JSON type that is kept, by path.
+
+    `schema` is `columns` in JSON.
+    """
 
     event_type: str
     columns: T.StructType
+    schema: str
     payload: tuple[str, ...]
     rescued: Mapping[tuple[str, ...], str]
     is_pinned: bool = False
@@ -49,7 +53,7 @@ class TypeView:
         beside = sorted(
             f"{field.name} {field.dataType.simpleString()}" for field in record_schema(table).fields
         )
-        said = repr((self.columns.json(), self.rescued, self.is_pinned, beside))
+        said = repr((self.schema, self.rescued, self.is_pinned, beside))
         return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def query(self, source: str, table: T.StructType) -> str:

@@ -250,7 +250,7 @@ def test_decisions() -> None:
     one = EventType("t", "t", 0)
     for number, payload in enumerate([{"a": 1}, {"a": 1, "b": 1}, {"a": "x"}]):
         one = one.landing(number, shape(payload), None)  # type: ignore[arg-type]
-        one = one.in_version(number + 1, one.kept, T.StructType())
+        one = one.in_version(number + 1, one.kept)
     assert list(one.rescued) == [("a",)]
     accepted = one.decided(Change.ACCEPTED, one.accepted())
     assert accepted.rescued == frozenset()
