@@ -182,7 +182,7 @@ class Landing:
         else:
             self.schema.record(batch_id, now)
             examined, seen = _observed(decoder)
-            fresh = self._fresh(examined.where(f"{MARK} is null"), now)
+            fresh = self._fresh(decoder.with_row(examined.where(f"{MARK} is null")), now)
             delta.append(self._with_ingest_columns(fresh, batch_id, now), self.path)
         # Counted afterwards, from one column: a look at each wide row on its way costs more.
         return {**seen.get, **self._counted(batch_id)}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql import types as T
 
-# Columns of examined rows. MARK is null where a record fits.
+# Columns of rows. MARK is null where an examined record fits.
 SOURCE, MARK, ROW, RESCUED = "_source", "_mark", "_row", "_rescued"
 # The variation of its type that an event is of, where types are told apart.
 SCHEMA_ID = "_schema_id"
@@ -47,7 +47,11 @@ class Decoder(Protocol):
     """One format's way from a batch's files to rows."""
 
     def examined(self) -> DataFrame:
-        """Every record: provenance, SCHEMA_ID, MARK, RESCUED and ROW, a struct of its columns."""
+        """Every record: provenance, SCHEMA_ID, MARK, RESCUED and what ROW is made of."""
+        ...
+
+    def with_row(self, examined: DataFrame) -> DataFrame:
+        """Such records with ROW, a struct of their columns."""
         ...
 
     def learn(self, batch_id: int, now: datetime) -> None:

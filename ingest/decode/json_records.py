@@ -6,7 +6,7 @@ is held back, and read once more, value by value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -49,12 +49,12 @@ from ingest.decode.verdicts import (
 from ingest.decode.writers import Writers
 from ingest.events.event_types import EventTypes, Found
 from ingest.shapes import conversion
-from ingest.shapes.conversion import at, sql_type, text_literal, type_at
+from ingest.shapes.conversion import Path, at, sql_type, text_literal, type_at
 from ingest.shapes.evolution import declared_schema
 from ingest.tables import columns
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 # Records whose shapes are learnt before the first pass over a batch, as all that is new in it would
 # be held back, and looked at one by one: of a stream's first batch, which brings most, and of a
@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 # Where types are told apart, each has shapes of its own: a large batch gives more, and of those
 # that are alike one is looked at.
 _SAMPLE, _MANY_ALIKE, _FEW, _SHARE = 10_000, 40_000, 3_000, 0.005
+# What is made of a record's values, by number.
+_MADE = "made"
 # The record itself, with its provenance in front.
 _HELD = "value binary, _position long"
 
@@ -111,22 +113,51 @@ class JsonRecords:
 
     def examined(self) -> DataFrame:
         """See Decoder."""
-        columns = self._schema.columns
-        reader = self._reader()
+        columns, reader, made = self._schema.columns, self._reader(), self._made
+
+        def value(path: Path) -> str:
+            return made.get(at(RECORD, path), at(RECORD, path))
+
+        misfits = conversion.misfits(columns, RECORD, lambda _, source: made[source])
         held = [
             f"not {FITS}",
-            *(f"coalesce({one}, false)" for one in conversion.misfits(columns, RECORD, ROW)),
+            *(f"coalesce({one}, false)" for one in misfits),
             # A message without a value has no columns, and no key among them.
-            *(f"{RECORD} is not null and {sql} is null" for _, sql in self._keys()),
+            *(f"{RECORD} is not null and {sql} is null" for _, sql in self._keys(value)),
         ]
+        making = [
+            f"{text_literal(str(number))}, {conversion.typed(kind, at(RECORD, path), reader.known)}"
+            for number, path in enumerate(conversion.changed(columns))
+            if (kind := type_at(columns, path))
+        ]
+        all_made = f"named_struct({', '.join(making)})" if making else "cast(null as struct<>)"
         examined = self._records.read(reader, self._reading())
-        return examined.select("*", self._row(reader.known)).selectExpr(
+        return examined.selectExpr("*", f"{all_made} as {_MADE}").selectExpr(
             *self._records.provenance,
             f"if({' or '.join(held)}, {self._records.place}, null) as {MARK}",
             f"cast(null as string) as {RESCUED}",
             SCHEMA_ID,
-            ROW,
+            RECORD,
+            _MADE,
         )
+
+    def with_row(self, examined: DataFrame) -> DataFrame:
+        """See Decoder: not before, as a row is copied to be looked at, member by member."""
+        columns, made = self._schema.columns, self._made
+        values = [
+            conversion.assembled(one.dataType, at(RECORD, (one.name,)), made) for one in columns
+        ]
+        return examined.selectExpr(
+            *self._records.provenance, RESCUED, SCHEMA_ID, row(columns, values)
+        )
+
+    @property
+    def _made(self) -> Mapping[str, str]:
+        """SQL of what is made of a record's values, by that of those values."""
+        return {
+            at(RECORD, path): at(_MADE, (str(number),))
+            for number, path in enumerate(conversion.changed(self._schema.columns))
+        }
 
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: the shapes of held records."""
@@ -166,7 +197,7 @@ class JsonRecords:
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
         reject = (*self._records.provenance, "value as _raw", "_position", SCHEMA_ID)
-        keys = self._keys()
+        keys = self._keys(lambda path: at(ROW, path))
         verdicts = self._verdicts(marks).mapped(
             identifying(self._types.known, self._types.refused),
             f"{self._held}{TOLD}, {SCHEMA_ID} string, rule string",
@@ -177,7 +208,9 @@ class JsonRecords:
             taking(kind, RECORD), f"{taken}, {RECORD} {sql_type(kind, variant='string')}"
         ).rows()
         # The rescued text is computed before anything filters on the columns it reads.
-        rows = read.select("*", self._row({})).select(
+        columns_read = self._schema.columns
+        values = [conversion.typed(one.dataType, at(RECORD, (one.name,))) for one in columns_read]
+        rows = read.selectExpr("*", row(columns_read, values)).select(
             "*",
             rescue("text", F.expr(f"to_json({ROW})")).alias(RESCUED),
             F.expr(null_key_reason(keys)).alias("_reason"),
@@ -236,24 +269,21 @@ class JsonRecords:
             return Reading(CloudEventTranslation(avro), None, self._masking)
         return Reading(avro, self._messages, self._masking)
 
-    def _row(self, known: Mapping[str, str]) -> Column:
-        """ROW from the record that was read, and the values that are known, by their texts."""
-        columns = self._schema.columns
-        values = [conversion.typed(one.dataType, at(RECORD, (one.name,)), known) for one in columns]
-        return F.expr(row(columns, values))
+    def _keys(self, value: Callable[[Path], str]) -> list[tuple[str, str]]:
+        """(path, SQL that is null where the key is missing) of each column of the key.
 
-    def _keys(self) -> list[tuple[str, str]]:
-        """(path, SQL that is null where the key is missing) of each column of the key."""
+        `value` gives SQL of a column.
+        """
         there = self._schema.columns
         keys = [
-            (".".join(path), at(ROW, path) if type_at(there, path) else "null")
+            (".".join(path), value(path) if type_at(there, path) else "null")
             for path in self._stream.identity.key
         ]
         if self._stream.envelope is not Envelope.DEBEZIUM:
             return keys
         # What concerns no row needs no key.
         operations = ", ".join(map(text_literal, ROW_OPERATIONS))
-        concerns = f"coalesce({at(ROW, (OPERATION,))}, '') in ({operations})"
+        concerns = f"coalesce({value((OPERATION,))}, '') in ({operations})"
         return [(path, f"if({concerns}, cast({sql} as string), '')") for path, sql in keys]
 
 

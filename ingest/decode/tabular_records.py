@@ -106,6 +106,10 @@ class TabularRecords:
             SOURCE, f"{mark(' or '.join(held), _RAW)} as {MARK}", RESCUED, NO_SCHEMA_ID, ROW
         )
 
+    def with_row(self, examined: DataFrame) -> DataFrame:
+        """See Decoder."""
+        return examined
+
     def lets_out(self, batch_id: int) -> bool:  # noqa: ARG002
         """See Decoder: no record comes back."""
         return False

@@ -58,12 +58,14 @@ class Registration:
         self._bronze = lake.bronze(stream.table)
         self._counts, self._written_at = Counts(), 0.0
         self._filled: dict[str, Filled] = {}
+        # What was written last. Nobody else writes this stream's rows while it has its lock.
+        self._rows: Mapping[str, Registered] = {}
         self._looks: dict[str, _Looks] = {}
         self._lock = threading.Lock()
 
     def load(self) -> None:
         """Begin with what is written there."""
-        there = self._there()
+        there = self._rows = self._there()
         self._counts = Counts.of_rows(there)
         self._filled = {
             name: Filled(
@@ -93,7 +95,7 @@ class Registration:
         """Write the rows, where they are others; `beside` are the columns of bronze."""
         types = dict(types)
         with self._lock:
-            there = self._there()
+            there = self._rows
             groups = placed(types, self._stream.events)
             rows = {
                 key: self._row(one, groups[key], beside, there.get(key))
@@ -101,6 +103,7 @@ class Registration:
             }
             if rows != there:
                 registry.replace_types(self._lake, self._stream.name, list(rows.values()))
+                self._rows = rows
             self._written_at = time.monotonic()
 
     def _there(self) -> Mapping[str, Registered]:

@@ -7,7 +7,7 @@ rescued.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pyspark.sql import types as T
 
@@ -71,12 +71,7 @@ def typed(kind: T.DataType, source: str, known: Mapping[str, str] = _NONE, depth
     if not _is_changed(kind):
         return source
     if isinstance(kind, T.StructType):
-        members = ", ".join(
-            f"{text_literal(one.name)}, "
-            + typed(one.dataType, f"{source}.{quoted(one.name)}", known, depth)
-            for one in kind.fields
-        )
-        return f"if({source} is null, null, named_struct({members}))"
+        return _struct(kind, source, lambda one, value: typed(one, value, known, depth))
     name = f"v{depth}"
     if isinstance(kind, T.ArrayType):
         return f"transform({source}, {name} -> {typed(kind.elementType, name, depth=depth + 1)})"
@@ -85,6 +80,29 @@ def typed(kind: T.DataType, source: str, known: Mapping[str, str] = _NONE, depth
         return f"transform_values({source}, (k{depth}, {name}) -> {value})"
     value = _typed_text(kind, source)
     return f"coalesce({known[source]}, {value})" if source in known else value
+
+
+def assembled(kind: T.DataType, source: str, made: Mapping[str, str]) -> str:
+    """The same as `typed`, where SQL of all that is made of what was read is at hand.
+
+    `made` has that by SQL of what it was made of, for each of `changed`.
+    """
+    if isinstance(kind, T.StructType) and _is_changed(kind):
+        return _struct(kind, source, lambda one, value: assembled(one, value, made))
+    return made.get(source, source)
+
+
+def _struct(kind: T.StructType, source: str, value: Callable[[T.DataType, str], str]) -> str:
+    members = ", ".join(
+        f"{text_literal(one.name)}, {value(one.dataType, f'{source}.{quoted(one.name)}')}"
+        for one in kind.fields
+    )
+    return f"if({source} is null, null, named_struct({members}))"
+
+
+def changed(kind: T.StructType) -> list[Path]:
+    """Paths of the members, in structs, whose values are others than those that were read."""
+    return _members(kind, _is_changed)
 
 
 def _typed_text(kind: T.DataType, text: str) -> str:
@@ -114,32 +132,31 @@ def _parsed(text: str, kind: str) -> str:
     return f"from_json({text}, '{kind}', map({_STRICT}))"
 
 
-def misfits(kind: T.DataType, source: str, value: str, depth: int = 0) -> list[str]:
+def misfits(
+    kind: T.DataType, source: str, value: Callable[[T.DataType, str], str], depth: int = 0
+) -> list[str]:
     """SQL conditions, one of which holds where something of `source` is lost by its cast.
 
-    `value` is that of the column that `source` became.
+    `value` gives SQL of what became of something, by its type and its own SQL.
     """
     if isinstance(kind, T.StructType):
         return [
             condition
             for one in kind.fields
-            for condition in misfits(
-                one.dataType,
-                f"{source}.{quoted(one.name)}",
-                f"{value}.{quoted(one.name)}",
-                depth,
-            )
+            for condition in misfits(one.dataType, f"{source}.{quoted(one.name)}", value, depth)
         ]
     if isinstance(kind, T.ArrayType):
         return _misfits_among(kind.elementType, source, depth)
     if isinstance(kind, T.MapType):
         return _misfits_among(kind.valueType, f"map_values({source})", depth)
-    return [f"({source} is not null and {value} is null)"] if _is_changed(kind) else []
+    if not _is_changed(kind):
+        return []
+    return [f"({source} is not null and {value(kind, source)} is null)"]
 
 
 def _misfits_among(kind: T.DataType, values: str, depth: int) -> list[str]:
     name = f"m{depth}"
-    inner = misfits(kind, name, typed(kind, name, depth=depth + 1), depth + 1)
+    inner = misfits(kind, name, lambda one, text: typed(one, text, depth=depth + 1), depth + 1)
     if not inner:
         return []
     either = " or ".join(f"coalesce({condition}, false)" for condition in inner)
@@ -227,11 +244,15 @@ def type_at(kind: T.DataType | None, path: Path) -> T.DataType | None:
 
 def members_of(kind: T.StructType, wanted: type[T.DataType]) -> list[Path]:
     """Paths of the members, in structs, that have such a type."""
+    return _members(kind, lambda one: isinstance(one, wanted))
+
+
+def _members(kind: T.StructType, is_wanted: Callable[[T.DataType], bool]) -> list[Path]:
     found: list[Path] = []
     for member in kind.fields:
         if isinstance(member.dataType, T.StructType):
-            found += [(member.name, *path) for path in members_of(member.dataType, wanted)]
-        elif isinstance(member.dataType, wanted):
+            found += [(member.name, *path) for path in _members(member.dataType, is_wanted)]
+        elif is_wanted(member.dataType):
             found.append((member.name,))
     return found
 

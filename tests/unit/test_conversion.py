@@ -6,8 +6,10 @@ from pyspark.sql import types as T
 
 from ingest.declarations.datatypes import data_type
 from ingest.shapes.conversion import (
+    assembled,
     at,
     cast_exactly,
+    changed,
     extracted,
     misfits,
     quoted,
@@ -33,14 +35,26 @@ def test_what_json_has_no_word_for_is_read_as_text() -> None:
 
 def test_only_what_may_misfit_is_looked_at() -> None:
     kind = struct("a bigint, s string, d struct<x: date, y: string>, v variant")
-    assert misfits(kind, "_r", "_t") == [
-        "(_r.`d`.`x` is not null and _t.`d`.`x` is null)",
-        "(_r.`v` is not null and _t.`v` is null)",
+    assert misfits(kind, "_r", lambda one, text: f"{one.typeName()}({text})") == [
+        "(_r.`d`.`x` is not null and date(_r.`d`.`x`) is null)",
+        "(_r.`v` is not null and variant(_r.`v`) is null)",
+    ]
+
+
+def test_a_column_is_assembled_of_what_was_read_and_what_was_made_of_it() -> None:
+    kind = struct("a bigint, d struct<x: date, y: string>, l array<date>, m struct<z: string>")
+    assert changed(kind) == [("d", "x"), ("l",)]
+    made = {"_r.`d`.`x`": "_m.`0`", "_r.`l`": "_m.`1`"}
+    assert [assembled(one.dataType, f"_r.`{one.name}`", made) for one in kind.fields] == [
+        "_r.`a`",
+        "if(_r.`d` is null, null, named_struct('x', _m.`0`, 'y', _r.`d`.`y`))",
+        "_m.`1`",
+        "_r.`m`",
     ]
 
 
 def test_a_misfit_inside_an_array_is_a_misfit() -> None:
-    (condition,) = misfits(struct("a array<date>"), "_r", "_t")
+    (condition,) = misfits(struct("a array<date>"), "_r", lambda _, text: text)
     assert condition.startswith("exists(_r.`a`")
 
 
