@@ -79,7 +79,6 @@ def measure(spark: SparkSession, work: Path, events: int, rounds: int) -> list[R
         for name, land in ways.items():
             shutil.rmtree(table, ignore_errors=True)
             seconds[name].append(_seconds(land))
-    shutil.rmtree(table)
     seconds[_EVERY] = [_seconds(lambda: _by_hand(spark, landing, table, every))]
     found = registered(Lake(str(work / "types")))
     if len(found) != _TYPES or sum(one.events for one in found) != events:

@@ -77,10 +77,11 @@ class Batches:
 
     def values(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
         """Some columns of each record."""
-        found = self.found
-        if not isinstance(found, Sequence):
-            found = self.rows().select(*names).toArrow().to_batches()
-        columns = [[one for batch in found for one in batch[name].to_pylist()] for name in names]
+        if not isinstance(self.found, Sequence):
+            return [tuple(row) for row in self.rows().select(*names).collect()]
+        columns = [
+            [one for batch in self.found for one in batch[name].to_pylist()] for name in names
+        ]
         return list(zip(*columns, strict=True))
 
     def distinct(self, column: str) -> set[str]:

@@ -45,8 +45,8 @@ class Layout(Enum):
 _TASK = 1 << 29
 # Bytes of a batch that takes some seconds.
 _MANY = 1 << 28
-# Bytes that a record of a sample may have: of larger ones there are fewer, as each takes long.
-_SAMPLED = 1 << 10
+# Bytes of a sample, of which each takes far longer; and of each record of one that is large.
+_SAMPLED, _EACH = 1 << 23, 1 << 9
 # Bytes of a file that a sample reads at once, of which it takes few lines.
 _BEGINNING = 1 << 16
 # Up to so many records, a job costs more than the work.
@@ -141,7 +141,7 @@ class FileInput:
         """See Input: the first few of each file."""
         spark, paths, layout = self.spark, self.paths, self.layout
         chosen = paths[:most]
-        each, bytes_each = most // len(chosen), _SAMPLED * most // len(chosen)
+        each, bytes_each = most // len(chosen), max(_SAMPLED, _EACH * most) // len(chosen)
         shares = _shared(spark, chosen)
 
         def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

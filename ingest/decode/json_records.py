@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 # Records whose shapes are learnt before the first pass over a batch, as all that is new in it would
 # be held back, and looked at one by one: of a stream's first batch, which brings most, and of a
 # later one that is large. There a few do, unless they tell that more than a share is still new.
-# Where types are told apart, each has shapes of its own: a large batch gives more, and of those
-# that are alike one is looked at.
+# Types that are told apart have shapes of their own: where one record can stand for all that are
+# alike, a large batch gives more.
 _SAMPLE, _MANY_ALIKE, _FEW, _SHARE = 10_000, 40_000, 3_000, 0.005
 # What is made of a record's values, by number.
 _MADE = "made"

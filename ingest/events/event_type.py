@@ -33,7 +33,8 @@ class EventType:
     reason. `rescued` are paths where values of another JSON type than the kept one have landed.
     `undecided` is what has come of them since a person last decided. `versions` has what was kept
     in each version; the newest that a person has decided on is `decided_in`. Bronze has no event
-    of it before `first_batch_id`.
+    of it before `first_batch_id`. `schema` is `columns` in JSON, which takes as long to write as to
+    find them.
     """
 
     name: str

@@ -65,15 +65,16 @@ class Registration:
 
     def load(self) -> None:
         """Begin with what is written there."""
-        there = self._rows = self._there()
-        self._counts = Counts.of_rows(there)
-        self._filled = {
-            name: Filled(
-                one.filled_batch_id, one.filled_version, one.table_columns, one.filled_layout
-            )
-            for name, one in there.items()
-            if one.table_columns and one.filled_layout
-        }
+        with self._lock:
+            there = self._rows = self._there()
+            self._counts = Counts.of_rows(there)
+            self._filled = {
+                name: Filled(
+                    one.filled_batch_id, one.filled_version, one.table_columns, one.filled_layout
+                )
+                for name, one in there.items()
+                if one.table_columns and one.filled_layout
+            }
 
     def count(self, types: Mapping[str, EventType], beside: T.StructType, *, is_last: bool) -> None:
         """Count what has landed since, and write it now and then, or at last."""
