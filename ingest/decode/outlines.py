@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Bytes = np.ndarray[Any, np.dtype[np.uint8]]
     Counts = np.ndarray[Any, np.dtype[np.int64]]
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
+    Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 # Bytes that a processor keeps close by while it goes over them again and again.
 _NEAR = 1 << 21
@@ -28,9 +29,10 @@ _QUOTE, _BACKSLASH, _COLON, _ZERO = b'"\\:0'
 # The digits of kinds: all whole numbers come to be 0.
 _WHOLE, _TEXT = 0, 1
 _KINDS = (BIGINT, STRING, *TEXTS)
-# How texts that say something begin, and how they end.
-_FIRST, _LAST = np.zeros(256, dtype=bool), np.zeros(256, dtype=bool)
+# How texts that say something begin, and their last two bytes, of which a quote may be one.
+_FIRST, _LAST, _LAST_BUT_ONE = np.zeros((3, 256), dtype=bool)
 _FIRST[list(b"-0123456789tf")] = _LAST[list(b"0123456789Ze")] = True
+_LAST_BUT_ONE[list(b'"-.0123456789us')] = True
 NOTHING = Shape(frozenset({VOID}))
 
 
@@ -53,19 +55,20 @@ def _outlined(texts: pa.StringArray) -> tuple[pa.StringArray, Mask]:
     quotes = np.flatnonzero(is_quote)
     begins, ends = quotes[::2], quotes[1::2]
     is_value = data[ends + 1] != _COLON
-    is_digit = (data - _ZERO < 10) & ~_inside(is_quote)
     begins, ends = begins[is_value], ends[is_value]
     # The quote that begins a value stays, as its kind.
     turns = np.zeros(len(data), dtype=bool)
     turns[begins + 1] = turns[ends + 1] = True
-    keeps = ~_inside(turns)
-    follows = is_digit[1:] & is_digit[:-1]
+    digits = _packed(data - _ZERO < 10) & ~_inside(_packed(is_quote))
     # A text may be a number, and follow one.
-    follows[offsets[1:-1] - 1] = False
-    keeps[1:] &= ~follows
+    starts = np.zeros(len(data), dtype=bool)
+    starts[offsets[1:-1]] = True
+    follows = digits & _later(digits, 1) & ~_packed(starts)
+    keeps = _unpacked(~_inside(_packed(turns)) & ~follows, len(data))
     keeps[offsets[-1] :] = False
     # Numpy's own choice between two values takes ten times as long as to reckon with them.
-    told = data ^ (data ^ np.uint8(_ZERO + _WHOLE)) * is_digit.view(np.uint8)
+    is_digit = _unpacked(digits, len(data)).view(np.uint8)
+    told = data ^ (data ^ np.uint8(_ZERO + _WHOLE)) * is_digit
     told[begins] = _ZERO + _kinds(data, begins, ends)
     sizes = np.add.reduceat(keeps.view(np.uint8), offsets[:-1], dtype=np.int32)
     sizes[offsets[:-1] == offsets[1:]] = 0
@@ -73,7 +76,7 @@ def _outlined(texts: pa.StringArray) -> tuple[pa.StringArray, Mask]:
     found = told[keeps]
     buffers = [None, pa.py_buffer(ends_told), pa.py_buffer(found)]
     outlines = pa.Array.from_buffers(pa.string(), len(texts), buffers)
-    return outlines, _are_long(is_digit, offsets)
+    return outlines, _are_long(digits, offsets)
 
 
 @lru_cache(maxsize=10_000)
@@ -98,20 +101,33 @@ def _shape_told(value: Any) -> Shape:
     return Shape(frozenset({_KINDS[value] if isinstance(value, int) else DOUBLE}))
 
 
-def _inside(turns: Mask) -> Mask:
-    """Which bytes stand behind an odd number of turns, or at the odd one.
+def _packed(marks: Mask) -> Words:
+    """Marks of bytes as bits of words, the first one the highest."""
+    words = np.zeros(-(-len(marks) // 64) * 8, dtype=np.uint8)
+    words[: -(-len(marks) // 8)] = np.packbits(marks)
+    return words.view(">u8").astype(np.uint64)
 
-    In words of 64 bits, as a running sum takes a step for each byte.
-    """
-    marked = np.zeros(-(-len(turns) // 64) * 8, dtype=np.uint8)
-    marked[: -(-len(turns) // 8)] = np.packbits(turns)
-    words = marked.view(">u8").astype(np.uint64)
+
+def _unpacked(words: Words, count: int) -> Mask:
+    found: Mask = np.unpackbits(words.astype(">u8").view(np.uint8), count=count).view(bool)
+    return found
+
+
+def _later(words: Words, by: int) -> Words:
+    """Each mark so many bytes later, at most 63."""
+    found = words >> np.uint64(by)
+    found[1:] |= words[:-1] << np.uint64(64 - by)
+    return found
+
+
+def _inside(turns: Words) -> Words:
+    """Which bytes stand behind an odd number of turns, or at the odd one."""
+    words = turns.copy()
     for before in (1, 2, 4, 8, 16, 32):
         words ^= words >> np.uint64(before)
     is_odd = np.bitwise_xor.accumulate(words & np.uint64(1))
     words[1:] ^= is_odd[:-1] * np.uint64(2**64 - 1)
-    inside: Mask = np.unpackbits(words.astype(">u8").view(np.uint8), count=len(turns)).view(bool)
-    return inside
+    return words
 
 
 def _quotes(data: Bytes) -> Mask:
@@ -135,8 +151,10 @@ def _kinds(data: Bytes, begins: Counts, ends: Counts) -> Bytes:
     """The kinds of strings, as digits; those of elements of an array are but texts."""
     found = np.full(len(begins), _TEXT, dtype=np.uint8)
     may_say = (data[begins - 1] == _COLON) & (ends - begins <= LONGEST_TEXT + 1)
-    may_say &= _FIRST[data[begins + 1]] & _LAST[data[ends - 1]]
+    may_say &= _FIRST[data[begins + 1]]
     rows = np.flatnonzero(may_say)
+    last = ends[rows] - 1
+    rows = rows[_LAST[data[last]] & _LAST_BUT_ONE[data[last - 1]]]
     if len(rows):
         # Each text, and what stands between it and the next.
         offsets = np.stack([begins[rows] + 1, ends[rows]], axis=1).astype(np.int32).ravel()
@@ -147,13 +165,13 @@ def _kinds(data: Bytes, begins: Counts, ends: Counts) -> Bytes:
     return found
 
 
-def _are_long(is_digit: Mask, offsets: Counts) -> Mask:
-    """Which texts hold a run of 19 digits."""
-    long, length = is_digit, 1
+def _are_long(digits: Words, offsets: Counts) -> Mask:
+    """Which texts hold the end of a run of 19 digits."""
+    long = digits
     for more in (1, 2, 4, 8, 3):
-        length += more
-        long = long[more:] & long[:-more]
+        long = long & _later(long, more)
     found = np.zeros(len(offsets) - 1, dtype=bool)
-    places = np.flatnonzero(long)
-    found[np.searchsorted(offsets, places, side="right") - 1] = True
+    if long.any():
+        places = np.flatnonzero(_unpacked(long, int(offsets[-1])))
+        found[np.searchsorted(offsets, places, side="right") - 1] = True
     return found

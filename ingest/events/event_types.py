@@ -22,9 +22,8 @@ from ingest.events import registry
 from ingest.events.columns import ATTRIBUTE, added, columns_of, kept_with, only_adds
 from ingest.events.event_type import Change, EventType, all_variations
 from ingest.events.groups import placed
-from ingest.events.names import table_name
+from ingest.events.names import TableNames
 from ingest.events.registration import Filled, Registration, view_of
-from ingest.events.registry import Registered
 from ingest.events.variations import MOST_TYPES, Known, canonical, variation, with_maps
 from ingest.events.views import TypeView
 from ingest.lake import Lake
@@ -118,12 +117,12 @@ class EventTypes:
             return
         if self._is_loaded and self._newest <= batch_id:
             return
-        there = registry.registered(self._lake)
+        names = self._names({})
         newest: dict[str, str] = {}
         types: dict[str, EventType] = {}
         for row in schema_log.entries(self._path, self._stream.name, batch_id):
             if row["event_type"] is not None:
-                types[row["event_type"]] = self._replayed(row, types, there)
+                types[row["event_type"]] = self._replayed(row, types, names)
                 self._newest = row["_batch_id"]
                 newest[row["event_type"]] = row["schema"] or newest.get(row["event_type"], "")
         for name, schema in newest.items():
@@ -195,13 +194,13 @@ class EventTypes:
         batch_id: int,
         now: datetime,
     ) -> None:
-        there = registry.registered(self._lake) if set(by_type) - set(self._types) else []
+        names = self._names(self._types) if set(by_type) - set(self._types) else TableNames()
         rows = []
         for name, events in by_type.items():
             if name not in self._types and len(self._types) >= MOST_TYPES:
                 self._warn_of_too_many(name)
                 continue
-            before = self._types.get(name) or self._new(name, self._types, there, batch_id)
+            before = self._types.get(name) or EventType(name, names.of(name), batch_id)
             rows += self._learnt(before, events, now)
         if beside != self._beside or rows:
             self._beside = beside
@@ -305,10 +304,10 @@ class EventTypes:
         self,
         row: Mapping[str, Any],
         types: Mapping[str, EventType],
-        there: Sequence[Registered],
+        names: TableNames,
     ) -> EventType:
         name, at = row["event_type"], row["recorded_at"]
-        one = types.get(name) or self._new(name, types, there, row["_batch_id"])
+        one = types.get(name) or EventType(name, names.of(name), row["_batch_id"])
         change, shape = Change(row["change"]), parse_shape(row["shape"])
         if row["variation"] is not None:
             if change is Change.REFUSED:
@@ -320,21 +319,12 @@ class EventTypes:
         # Reading columns takes long, and only the newest count.
         return replace(one.in_version(row["version"], shape), last_grown=at)
 
-    def _new(
-        self,
-        name: str,
-        types: Mapping[str, EventType],
-        there: Sequence[Registered],
-        batch_id: int,
-    ) -> EventType:
-        """A type that has never been seen here; `there` are all types that have a table."""
-        taken = {one.table_name for one in types.values()}
-        for one in there:
-            if (one.stream, one.event_type) == (self._stream.name, name):
-                return EventType(name, one.table_name, batch_id)
-            if one.table_schema == self._stream.events.schema:
-                taken.add(one.table_name)
-        return EventType(name, table_name(name, taken), batch_id)
+    def _names(self, types: Mapping[str, EventType]) -> TableNames:
+        """Those that all types have; `types` may not be registered yet."""
+        there, schema = registry.registered(self._lake), self._stream.events.schema
+        given = {one.event_type: one.table_name for one in there if one.stream == self._stream.name}
+        taken = {one.table_name for one in there if one.table_schema == schema}
+        return TableNames(given, taken | {one.table_name for one in types.values()})
 
     def _columns(self, one: EventType, kept: Shape) -> T.StructType:
         events = self._stream.events

@@ -17,7 +17,7 @@ from ingest.decode.structures import Places, Watch, shape_of
 from ingest.events import variations
 from ingest.events.columns import columns_of, kept_with, type_of
 from ingest.events.event_type import Change, EventType
-from ingest.events.names import table_name
+from ingest.events.names import TableNames, table_name
 from ingest.events.variations import Known, canonical, variation
 from ingest.shapes.evolution import leaves
 from ingest.shapes.shape import EMPTY, Shape, parse_shape, written_shape
@@ -285,6 +285,10 @@ def test_names_of_tables() -> None:
         assert len(name) < 120
         taken.add(name)
     assert "com_a_b" in taken
+    names = TableNames({"com.a.B": "com_a_b"}, {"com_a_b", "c"})
+    found = [names.of(one) for one in ("com.a.B", "com_a_b", "C", "c", "d")]
+    assert (found[0], found[4], len(set(found))) == ("com_a_b", "d", 5)
+    assert "c" not in found
 
 
 def test_streams_of_one_process_see_their_own_texts_only() -> None:
