@@ -121,7 +121,10 @@ def _later(words: Words, by: int) -> Words:
 
 
 def _inside(turns: Words) -> Words:
-    """Which bytes stand behind an odd number of turns, or at the odd one."""
+    """Which bytes stand behind an odd number of turns, or at the odd one.
+
+    In words, as a running sum takes a step for each byte.
+    """
     words = turns.copy()
     for before in (1, 2, 4, 8, 16, 32):
         words ^= words >> np.uint64(before)
