@@ -3,7 +3,8 @@
     model's yml declares with a `data_type`.
 
     It reads the stream as the type's own table will, so that a view which is not built again when
-    the first event comes shows it nevertheless.
+    the first event comes shows it nevertheless. Where the catalog does not have the stream yet,
+    because the command is one that builds nothing, its text is as before the first record.
 -#}
 {% macro unseen_events(source_name, stream_name, event_type, relation) -%}
     {%- set stream = graph.sources.values()
@@ -19,16 +20,18 @@
     {%- set declared = (model.columns or {}).values() | selectattr('data_type') | list -%}
     {%- set words = source_name ~ '.' ~ stream_name ~ ' has brought no event of type '
         ~ event_type | tojson ~ nearest_types(source_name ~ '.' ~ stream_name, event_type) -%}
-    {%- if not declared -%}
+    {%- set known = adapter.get_relation(none, relation.schema, relation.identifier) -%}
+    {%- if known and not declared -%}
         {%- do exceptions.raise_compiler_error(
             'events_of: ' ~ words ~ '; to build before the first one comes, give columns of '
             ~ model.name ~ ' a data_type'
         ) -%}
     {%- endif -%}
-    {%- do log(model.name ~ ': ' ~ words, info=true) -%}
+    {%- if known -%}{%- do log(model.name ~ ': ' ~ words, info=true) -%}{%- endif -%}
     {%- set columns = [] -%}
     {%- set names = [] -%}
-    {%- for name in column_types(relation) if name != payload -%}
+    {%- set there = column_types(relation) if known else empty_stream_columns(stream) -%}
+    {%- for name in there if name != payload -%}
         {%- do names.append(name | lower) -%}
         {%- do columns.append('`' ~ name ~ '`') -%}
     {%- endfor -%}

@@ -97,6 +97,16 @@ def test_a_lost_catalog_is_told_of_all_types_again(project: EventProject) -> Non
     assert len(project.rows("select * from bronze_github.com_github_push")) == 1
 
 
+def test_commands_that_build_nothing_know_models_of_types_before_the_first_build(
+    project: EventProject,
+) -> None:
+    project.land((PUSH, {"ref": "main"}))
+    assert not project.lake.spark.catalog.tableExists("bronze.github__events")
+    answer = project.lake.dbt("compile", "--select", "source:github.events+")
+    assert answer.exception is None
+    assert answer.success
+
+
 def test_a_type_that_has_not_come_yet_is_an_empty_table(project: EventProject) -> None:
     models = ("source:github.events+", "--exclude", "misspelt_events")
     project.lake.build(*models)
