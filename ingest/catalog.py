@@ -16,8 +16,8 @@ from typing import IO, Any
 
 from ingest.errors import StorageFailed, TerminalError
 
-# Spark's JVM may outlive a killed holder by its shutdown hooks.
-JVM_SECONDS = 15.0
+# Spark's JVM may outlive its holder by its shutdown hooks, each of which Hadoop gives 30 seconds.
+JVM_SECONDS = 45.0
 
 _held: dict[Path, IO[str]] = {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -146,9 +147,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A lake that is served, with a first file in it."""
     root = tmp_path_factory.mktemp("a served lake")
     a_project(root)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = a_lasting_port()
     with serving(root, port) as process:
         try:
             one = Served(root, process, port)
@@ -159,6 +158,15 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             yield one
         finally:
             process.kill()
+
+
+def a_lasting_port() -> int:
+    """A port that is free, and is given to nobody who asks for any, while its server restarts."""
+    for port in range(20000 + os.getpid() % 10000, 32768):
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
 
 
 def serving(root: Path, port: int, **environment: str) -> subprocess.Popen[str]:
@@ -287,7 +295,12 @@ def guarded(served: Served) -> Iterator[Served]:
     with serving(served.project, served.port, HEADWATER_SQL_PROPERTIES=str(told)) as process:
         try:
             assert process.stderr
-            assert any("0 streams are running" in line for line in process.stderr)
+            said = []
+            for line in process.stderr:
+                said.append(line)
+                if "0 streams are running" in line:
+                    break
+            assert "0 streams are running" in said[-1], "".join(said)
             yield Served(served.project, process, served.port)
         finally:
             process.kill()
