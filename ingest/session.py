@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ingest import settings
 from ingest.class_loader import share_class_loader
 from ingest.errors import InputError, StorageFailed
+from ingest.java_names import keep_names
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,6 +50,9 @@ _ALWAYS = {
     # the piece has rows, where a column is null in most.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     "spark.python.daemon.module": "ingest.python_workers",
+    # For messages that name a line of ours, PySpark asks Java eight things at each column of a
+    # query and looks for IPython: five sixths of the time that it takes to write a query.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # The default one asks the shell's readlink twice and more for each file: half of a small
     # batch's time on a busy machine. A checkpoint has one process that writes it (ingest/run/lock).
     "spark.sql.streaming.checkpointFileManagerClass": (
@@ -193,6 +197,8 @@ def _started(
     # It prints a stack trace where the Java process is killed, which we tell in a line.
     server: Any = spark.sparkContext._accumulatorServer
     server.handle_error = lambda *_: None
+    jvm: Any = spark._jvm
+    keep_names(jvm)
     share_class_loader(spark)
     return spark
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from ingest import settings
 from ingest.session import CLASSES
@@ -39,3 +40,34 @@ def test_hive_finds_all_of_its_functions(spark: SparkSession) -> None:
     """It looks at them where a session of the SQL endpoint ends, and that was an error."""
     jvm: Any = spark._jvm
     assert jvm.java.lang.Class.forName("org.apache.hadoop.hive.ql.exec.FunctionRegistry")
+
+
+@pytest.fixture
+def asked(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What Java is asked: to call something, or what a name is."""
+    client: Any = spark._jvm._gateway_client  # type: ignore[union-attr]
+    send, said = client.send_command, list[str]()
+
+    def noting(command: str, *arguments: Any, **more: Any) -> Any:
+        if command[0] in "cr":
+            said.append(command)
+        return send(command, *arguments, **more)
+
+    monkeypatch.setattr(client, "send_command", noting)
+    return said
+
+
+def test_a_column_asks_java_for_itself_alone(asked: list[str]) -> None:
+    """What it is called was asked before, and no message names our line."""
+    for _ in range(2):
+        asked.clear()
+        F.col("a") + F.lit(1)
+    assert len(asked) == 3, asked
+
+
+def test_names_are_kept_and_values_are_not(spark: SparkSession, asked: list[str]) -> None:
+    jvm: Any = spark._jvm
+    for _ in range(2):
+        asked.clear()
+        assert jvm.java.lang.Integer.MAX_VALUE == 2**31 - 1
+    assert len(asked) == 1, asked

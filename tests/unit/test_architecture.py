@@ -16,7 +16,7 @@ LAYERS = (
     ("errors",),
     ("java", "shell", "catalog"),
     ("settings",),
-    ("lake", "failpoint", "class_loader", "session"),
+    ("lake", "failpoint", "class_loader", "java_names", "session"),
     ("stack",),
     ("registry",),
     ("declarations",),

@@ -43,6 +43,8 @@ def read(kind: T.StructType, *texts: str | bytes | None) -> list[dict[str, Any] 
 FITTING = [
     ("a bigint", '{"a": 1}', {"a": 1}),
     ("a bigint", '{"a":-9223372036854775808}', {"a": -(2**63)}),
+    ("a string", '{"a":8999999999999999999}', {"a": "8999999999999999999"}),
+    ("a variant", '{"a":[-8999999999999999999]}', {"a": "[-8999999999999999999]"}),
     ("a bigint", '{"a":null}', {"a": None}),
     ("a bigint", '{"b":null}', {"a": None}),
     ("a bigint", '{"b":[{}, null]}', {"a": None}),
@@ -114,6 +116,8 @@ MISFITTING = [
     ("a array<variant>", '{"a":[ Infinity,1]}'),
     ("a double", '{"a":"1.5"}'),
     ("a double", '{"a":9007199254740993}'),
+    ("a double", '{"a":1795693096559116001}'),
+    ("a variant", '{"a":10000000000000000001}'),
     ("a double", '{"a":0.12345678901234567890}'),
     ("a double", '{"a":1e400}'),
     ("a boolean", '{"a":"true"}'),
@@ -152,11 +156,14 @@ def test_it_is_held_back(columns: str, text: str | bytes | None) -> None:
 def test_prose_and_times_cost_no_second_look() -> None:
     """Strings are full of what would be an odd number elsewhere."""
     text = '{"a": "in nature, a nanosecond: 1e5", "b": ["10:30:12.123456789Z", " inf "], "c": 1.5}'
+    # Of a change's message.
+    change = '{"ts_us":1795693096559116,"ts_ns":1795693096559116000}'
 
     with patch.object(arrow_json, "fits", side_effect=AssertionError):
         held = read(struct("a string, b array<string>, c double"), text)
+        held += read(struct("ts_us bigint, ts_ns bigint"), change)
 
-    assert held == [json.loads(text)]
+    assert held == [json.loads(text), json.loads(change)]
 
 
 def test_a_field_without_a_column_is_ignored_where_nothing_is_rescued() -> None:
