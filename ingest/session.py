@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -92,6 +93,9 @@ _FEWER_COMPILATIONS = (
     "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
     "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
 )
+# Java's usual collector marks the heap beside the work, which has no core to spare, and has each
+# write of a reference say so. This one stops for it.
+_STOPPING_COLLECTOR = "-XX:+UseParallelGC"
 _ENOUGH_CORES = 4
 
 # Arrow checks each value that Spark takes of it, which Spark has checked: a twentieth of landing.
@@ -141,8 +145,14 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
     }
     builder = SparkSession.builder.appName("headwater serve").enableHiveSupport()
     derby = f'"-Dderby.stream.error.file={catalog_folder(lake)}/derby.log"'
-    compiler = _FEWER_COMPILATIONS if (os.cpu_count() or 1) < _ENOUGH_CORES else ""
-    return _started(builder, lake, {**catalog, **more}, f"{derby} {compiler}")
+    sparing = _sparing() if (os.cpu_count() or 1) < _ENOUGH_CORES else ""
+    return _started(builder, lake, {**catalog, **more}, f"{derby} {sparing}")
+
+
+def _sparing() -> str:
+    """Options of Java for few cores; it refuses a second collector beside one that somebody set."""
+    has_collector = re.search(r"-XX:\+Use\w+GC\b", settings.java_options())
+    return _FEWER_COMPILATIONS if has_collector else f"{_FEWER_COMPILATIONS} {_STOPPING_COLLECTOR}"
 
 
 def exit_code(spark: SparkSession) -> int | None:
