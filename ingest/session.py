@@ -93,8 +93,8 @@ _FEWER_COMPILATIONS = (
     "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
     "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
 )
-# Java's usual collector marks the heap beside the work, which has no core to spare, and has each
-# write of a reference say so. This one stops for it.
+# Java's usual collector marks the heap beside the work, which has no core to spare. This one has
+# the work stop for it.
 _STOPPING_COLLECTOR = "-XX:+UseParallelGC"
 _ENOUGH_CORES = 4
 
@@ -145,13 +145,14 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
     }
     builder = SparkSession.builder.appName("headwater serve").enableHiveSupport()
     derby = f'"-Dderby.stream.error.file={catalog_folder(lake)}/derby.log"'
-    sparing = _sparing() if (os.cpu_count() or 1) < _ENOUGH_CORES else ""
+    has_few_cores = (os.cpu_count() or 1) < _ENOUGH_CORES
+    sparing = sparing_options(settings.java_options()) if has_few_cores else ""
     return _started(builder, lake, {**catalog, **more}, f"{derby} {sparing}")
 
 
-def _sparing() -> str:
-    """Options of Java for few cores; it refuses a second collector beside one that somebody set."""
-    has_collector = re.search(r"-XX:\+Use\w+GC\b", settings.java_options())
+def sparing_options(given: str) -> str:
+    """Options of Java for few cores, beside those given: it refuses a second collector."""
+    has_collector = re.search(r"-XX:\+Use\w+GC\b", given)
     return _FEWER_COMPILATIONS if has_collector else f"{_FEWER_COMPILATIONS} {_STOPPING_COLLECTOR}"
 
 

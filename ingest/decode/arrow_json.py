@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 # What counting cannot see, in a text that DuckDB takes for JSON: a colon apart from its name, a
-# name that ends in a backslash, a comma too many; where a value stands, NaN, Infinity and what no
-# 64-bit integer or double may hold: 20 digits, or 19 that begin with a nine, which nanoseconds of
-# this century do not; more than 15 with a point, an exponent.
+# name that ends in a backslash, a comma too many; where a value stands, NaN, Infinity and what a
+# 64-bit integer or a double may not hold: 20 digits, or 19 that begin with a nine, which those of
+# nanoseconds in this century do not; more than 15 with a point, an exponent.
 _UNSEEN = (
     r'"[ \t\r\n]+:|\\\\":|,[ \t\r\n]*[}\]]|(?:":|[,\[])[ \t\r\n]*-?'
     r"(?:[0-9]{20}|9[0-9]{18}|[0-9]{7,}\.|[0-9]*\.[0-9]{9}|[0-9.]+[eE]"

@@ -8,7 +8,7 @@
     select {{ broadcast_hint(plan) }} new.*
     from {{ newest }} as new
     {%- if plan.has_memory and leaves_out %}
-    left join {{ remembered_changes(plan) }} as memory
+    left join {{ plan.memory }} as memory
         on {{ equal_columns(plan.key_columns, 'new', 'memory') }}
     {%- endif %}
     where true

@@ -40,7 +40,7 @@
         left join ({{ rows_that_change(plan, newest) }}) as old
             on {{ equal_columns(plan.key_columns, 'new', 'old') }}
         {%- if plan.has_memory %}
-        left join {{ remembered_changes(plan) }} as memory
+        left join {{ plan.memory }} as memory
             on {{ equal_columns(plan.key_columns, 'new', 'memory') }}
         {%- endif %}
     )

@@ -17,10 +17,8 @@
     {{ merge_events(plan, events_to_remember(plan, plan.view ~ '__timeline')) }}
         {%- elif plan.partial -%}
     {{ merge_states(plan, changes) }}
-        {%- elif plan.is_hidden -%}
-    {{ merge_positions(plan, changes) }}
         {%- else -%}
-    {{ append_deletes(plan, changes) }}
+    {{ merge_deletes(plan, changes) }}
         {%- endif -%}
     {%- elif plan.is_memory_stale -%}
     {{ create_memory(plan) }}

@@ -295,12 +295,12 @@ def guarded(served: Served) -> Iterator[Served]:
     with serving(served.project, served.port, HEADWATER_SQL_PROPERTIES=str(told)) as process:
         try:
             assert process.stderr
-            said = []
+            said = ""
             for line in process.stderr:
-                said.append(line)
+                said += line
                 if "0 streams are running" in line:
                     break
-            assert "0 streams are running" in said[-1], "".join(said)
+            assert "0 streams are running" in said, said
             yield Served(served.project, process, served.port)
         finally:
             process.kill()

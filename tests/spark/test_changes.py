@@ -80,9 +80,7 @@ def application(spark: SparkSession, name: str, kill_at: int = -1, **rules: Any)
 
     def before_statement(statement: str) -> None:
         nonlocal writes
-        if statement.startswith(
-            ("merge", "insert", "create table", "create or replace table", "delete")
-        ):
+        if statement.startswith(("merge", "create table", "create or replace table", "delete")):
             if writes == kill_at:
                 raise Killed
             writes += 1

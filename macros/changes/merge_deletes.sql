@@ -1,10 +1,9 @@
 {#-
-    Remember the place of each row, which its SCD 1 table does not show; the newest change of a
-    key counts.
+    Remember what an SCD 1 table cannot show; the newest change of a key counts.
 
     Before the table itself: a build that is killed in between finds here what it repeats.
 -#}
-{% macro merge_positions(plan, newest) -%}
+{% macro merge_deletes(plan, newest) -%}
     merge into {{ plan.memory }} as old
     using ({{ deletes_to_remember(plan, newest) }}) as new
     on {{ equal_columns(plan.key_columns, 'new', 'old', '<=>') }}
