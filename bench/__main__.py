@@ -21,6 +21,7 @@ def main() -> None:
     parser.add_argument("--events-a-day", type=int, default=100_000, help="of builds")
     parser.add_argument("--rows", type=int, default=5_000_000, help="of changes")
     parser.add_argument("--rate", type=float, default=8_000, help="events a second, of live")
+    parser.add_argument("--changes", type=float, default=500, help="row changes a second, of live")
     parser.add_argument("--warm-up", type=float, default=180, help="seconds of live")
     parser.add_argument("--seconds", type=float, default=120, help="that count, of live")
     parser.add_argument("--rounds", type=int, default=5)
@@ -45,7 +46,8 @@ def main() -> None:
             show(kafka.measure(spark, work, chosen.events, chosen.rounds))
             spark.stop()
         if "live" in (chosen.only or ["live"]):
-            show_ages(live.measure(work, chosen.rate, chosen.warm_up, chosen.seconds))
+            times = chosen.warm_up, chosen.seconds
+            show_ages(live.measure(work, chosen.rate, chosen.changes, *times))
         if "builds" in (chosen.only or ["builds"]):
             show_costs(builds.measure(work, chosen.events_a_day, chosen.rounds))
         if "changes" in (chosen.only or ["changes"]):

@@ -1,99 +1,141 @@
-"""Events of topics to bronze at a steady rate: how old they are when they land.
+"""What a marketplace makes at a steady rate: how old it is when it lands, and when models have it.
 
-By hand: a streaming query for each topic, `from_json` or `from_avro` with the schemas known
-beforehand, appended to Delta back to back. Each way has a broker, a registry and a marketplace of
-its own, and one process with the same settings of Spark; what is made while Java warms up does
-not count, and the ways follow each other.
+First events of topics alone, then all that `make live` plays: a database, too, a table that is
+kept and three models. Each way has a stack and a marketplace of its own, and one process with the
+same settings of Spark and Java; what is made while Java warms up does not count, and the ways
+follow each other. What is done by hand is in `bench.marketplace`.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from deltalake import DeltaTable
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.avro.functions import from_avro
 
+from bench.marketplace import WITH_DATABASE
 from bench.report import Age
-from ingest.decode.messages import FROM_KAFKA
+from ingest import settings
 from ingest.lake import Lake
-from ingest.session import session
-from ingest.stack.addresses import kafka_properties, schema_registry_properties
+from ingest.session import options_for_few_cores
+from ingest.stack.addresses import schema_registry_properties
+from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
-from live.events import TOPICS, Applications, avro_schemas
-from live.latency import latencies
+from live.events import TOPICS, Applications
+from live.latency import is_up_to_date, latencies
+from live.shop import Shop
+from live.truth import has_read_all, is_confirmed, is_followed, position_of
 
 _STREAMS = [name.replace(".", "__") for name in TOPICS]
-_WAYS: Mapping[str, Sequence[str]] = {
-    "by hand": ("-m", "bench.live"),
-    "ingest": ("-m", "ingest", "stream", *(f"--select=source:{name}" for name in TOPICS)),
-}
-_JSON = {
-    "live.page_views": "view_id string, page string, duration_ms bigint, viewed_at timestamp",
-    "live.positions": "truck_id string, latitude double, longitude double, recorded_at timestamp",
-}
-# Seconds of p95 that are promised.
-_PROMISED = 5.0
-# Seconds in which what was made last lands.
-_TO_CATCH_UP = 180.0
+_TABLES = ("live__customers", "live__orders")
+# Seconds of p95 that are promised, to bronze and to models.
+_PROMISED, _PROMISED_OF_MODELS = 5.0, 60.0
+# Seconds in which a database is followed, and in which what was made last lands.
+_TO_FOLLOW, _TO_CATCH_UP = 180.0, 600.0
 
 
-def measure(work: Path, rate: float, warm_up: float, seconds: float) -> list[Age]:
-    """Median, p95 and greatest age of events of each stream when they land, by hand first."""
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A process that lands; `has_database`: tables, a kept one and models, too."""
+
+    name: str
+    command: Sequence[str]
+    has_database: bool = False
+
+
+_WAYS = (
+    _Way("by hand", ("-m", "bench.marketplace")),
+    _Way("ingest", ("-m", "ingest", "stream", *(f"--select=source:{name}" for name in TOPICS))),
+    _Way("all by hand", ("-m", "bench.marketplace", WITH_DATABASE), has_database=True),
+    _Way(
+        "all",
+        ("-m", "ingest", "serve", "--streams", "source:live.*", "--build", "tag:live"),
+        has_database=True,
+    ),
+)
+
+
+def measure(work: Path, rate: float, changes: float, warm_up: float, seconds: float) -> list[Age]:
+    """Median, p95 and greatest age of what was made, of each stream and model, by hand first."""
     found = []
     for way in _WAYS:
-        lake = Lake(str(work / f"live-{way.replace(' ', '-')}"))
+        lake = Lake(str(work / f"live-{way.name.replace(' ', '-')}"))
         stack = Stack(lake)
-        stack.up(lambda _: None, only=["kafka", "postgres", "registry"])
+        parts = stack.parts if way.has_database else ["kafka", "postgres", "registry"]
+        stack.up(lambda _: None, only=parts)
         try:
-            since = _worked(lake, stack.address("kafka"), way, rate, warm_up, seconds)
+            since = _worked(stack, lake, way, (rate, changes), warm_up, seconds)
         finally:
             stack.down(lambda _: None)
-        found += [
-            Age(f"{one.what}, {way}", one.median, one.p95, one.most, _PROMISED)
-            for one in latencies(Path(lake.root), since)
-        ]
+        for one in latencies(Path(lake.root), since):
+            promised = _PROMISED_OF_MODELS if one.what.endswith("model") else _PROMISED
+            found.append(Age(f"{one.what}, {way.name}", one.median, one.p95, one.most, promised))
     return found
 
 
 def _worked(
-    lake: Lake, broker: str, way: str, rate: float, warm_up: float, seconds: float
+    stack: Stack,
+    lake: Lake,
+    way: _Way,
+    rates: tuple[float, float],
+    warm_up: float,
+    seconds: float,
 ) -> float:
     """Let the marketplace work, and wait until all has landed; since when it counts."""
-    registry = schema_registry_properties(lake)
-    applications = Applications(broker, registry, rate, random.Random(7))
-    applications.open()
+    broker, registry = stack.address("kafka"), schema_registry_properties(lake)
+    applications = Applications(broker, registry, rates[0], random.Random(7))
+    at_work: list[Applications | Shop] = [applications]
+    database = address(int(stack.address("postgres").rpartition(":")[2]))
+    if way.has_database:
+        at_work.append(Shop(database, rates[1], random.Random(7)))
+    for one in at_work:
+        one.open()
     closing = threading.Event()
-    worker = threading.Thread(target=applications.work, args=(closing,), daemon=True)
+    workers = [threading.Thread(target=one.work, args=(closing,), daemon=True) for one in at_work]
     with _landing(lake, way) as process:
-        worker.start()
+        if way.has_database:
+            _wait(way, process, _TO_FOLLOW, lambda: is_followed(database))
+        for worker in workers:
+            worker.start()
         since = time.time() + warm_up
         closing.wait(warm_up + seconds)
         closing.set()
-        worker.join()
+        for worker in workers:
+            worker.join()
         made = applications.acknowledged.total()
-        until = time.monotonic() + _TO_CATCH_UP
-        while (landed := _landed(lake)) < made:
-            if process.poll() is not None or time.monotonic() > until:
-                raise RuntimeError(f"{way}: {landed:,} of {made:,} events have landed")
-            time.sleep(1.0)
+        _wait(way, process, _TO_CATCH_UP, lambda: _landed(lake) >= made)
+        if way.has_database:
+            position = position_of(database)
+            _wait(way, process, _TO_CATCH_UP, lambda: _is_built(lake, broker, database, position))
     return since
 
 
+def _wait(
+    way: _Way, process: subprocess.Popen[bytes], seconds: float, is_done: Callable[[], bool]
+) -> None:
+    until = time.monotonic() + seconds
+    while not is_done():
+        if process.poll() is not None or time.monotonic() > until:
+            raise RuntimeError(f"{way.name} has ended, or does not keep up")
+        time.sleep(1.0)
+
+
 @contextmanager
-def _landing(lake: Lake, way: str) -> Iterator[subprocess.Popen[bytes]]:
+def _landing(lake: Lake, way: _Way) -> Iterator[subprocess.Popen[bytes]]:
     environ = {**os.environ, "HEADWATER_LAKE": lake.root, "HEADWATER_LIVE": "true"}
-    command = [sys.executable, *_WAYS[way]]
+    if way.name == "all by hand":
+        # As `ingest serve` has them.
+        options = f"{options_for_few_cores()} {settings.java_options()}"
+        environ["HEADWATER_JAVA_OPTIONS"] = options
+    command = [sys.executable, *way.command]
     # What is there to tell is in the result; Spark's own log is in the lake.
     process = subprocess.Popen(
         command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -110,52 +152,11 @@ def _landed(lake: Lake) -> int:
     return sum(DeltaTable(path).count() for path in paths if lake.is_table(path))
 
 
-def _by_hand(lake: Lake) -> None:
-    """Land the topics until the process is ended."""
-    spark = session("bench", lake.root)
-    for topic in TOPICS:
-        messages = (
-            spark.readStream.format("kafka")
-            .options(**{f"kafka.{name}": value for name, value in kafka_properties(lake).items()})
-            .option("subscribe", topic)
-            .option("startingOffsets", "earliest")
-            .option("includeHeaders", "true")
-            .load()
-            .selectExpr(*FROM_KAFKA)
-        )
-        rows = _of_avro(messages) if topic not in _JSON else _of_json(messages, _JSON[topic])
-        name = topic.replace(".", "__")
-        path = lake.bronze(name)
-
-        def append(batch: DataFrame, number: int, path: str = path) -> None:
-            numbered = batch.withColumn("_batch_id", F.lit(number).cast("bigint"))
-            # In front, where Delta keeps statistics: by them it is told when a batch was committed.
-            rows = numbered.select("_batch_id", *batch.columns)
-            rows.write.format("delta").mode("append").save(path)
-
-        checkpoint = str(lake.checkpoint(name))
-        rows.writeStream.option("checkpointLocation", checkpoint).foreachBatch(append).start()
-    spark.streams.awaitAnyTermination()
-
-
-def _of_json(messages: DataFrame, schema: str) -> DataFrame:
-    row = F.from_json(F.expr("cast(value as string)"), schema)
-    return messages.withColumn("row", row).select("*", "row.*").drop("value", "row")
-
-
-def _of_avro(messages: DataFrame) -> DataFrame:
-    """A column for each type of event, and the time that a header has."""
-    body = F.expr("substring(value, 6)")
-    headers = {
-        name: F.expr(f"cast(filter(_headers, one -> one.key = 'ce_{name}')[0].value as string)")
-        for name in ("id", "type", "time")
-    }
-    rows = messages.withColumns({**headers, "time": headers["time"].cast("timestamp")})
-    for kind, schema in avro_schemas().items():
-        event = F.when(F.col("type") == kind, from_avro(body, json.dumps(schema)))
-        rows = rows.withColumn(kind, event)
-    return rows.drop("value")
-
-
-if __name__ == "__main__":
-    _by_hand(Lake(os.environ["HEADWATER_LAKE"]))
+def _is_built(lake: Lake, broker: str, database: str, position: str) -> bool:
+    """Whether all changes have landed, and models have all that has."""
+    models = ("silver.live_orders_current", "gold.agg_live_page_views_minutely")
+    return (
+        is_confirmed(database, position)
+        and all(has_read_all(lake, broker, table) for table in _TABLES)
+        and all(is_up_to_date(Path(lake.root), model) for model in models)
+    )

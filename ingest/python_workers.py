@@ -4,7 +4,8 @@ Between two tasks a worker of Spark's own does what takes longer than a small ta
 longer the more modules it has loaded. This takes most of that away:
 
 - It looks for all garbage. What is loaded before the first task is not garbage: it is loaded
-  here, once for all workers, and garbage collection passes over it.
+  here, once for all workers, and garbage collection passes over it. Of what a task makes, next to
+  nothing refers to itself, so it is looked through less often, too.
 - It reads what is in each archive that modules may be in, and Spark has two in front: its own
   Python as a zip, and a jar. What is installed has the same modules in folders.
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 # What is read of a socket at once, as in Spark.
 _BUFFER = 65536
+# Objects that are made between two looks for garbage.
+_MADE_BETWEEN = 50_000
 
 
 def _leave_archives() -> None:
@@ -92,6 +95,7 @@ if __name__ == "__main__":
     _forget_archives()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(_MADE_BETWEEN)
     # Modules of C tell of each of their objects that is left when Python ends.
     atexit.register(gc.unfreeze)
     if hasattr(socket, "TCP_QUICKACK"):

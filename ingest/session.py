@@ -145,9 +145,13 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
     }
     builder = SparkSession.builder.appName("headwater serve").enableHiveSupport()
     derby = f'"-Dderby.stream.error.file={catalog_folder(lake)}/derby.log"'
-    has_few_cores = (os.cpu_count() or 1) < _ENOUGH_CORES
-    sparing = sparing_options(settings.java_options()) if has_few_cores else ""
-    return _started(builder, lake, {**catalog, **more}, f"{derby} {sparing}")
+    return _started(builder, lake, {**catalog, **more}, f"{derby} {options_for_few_cores()}")
+
+
+def options_for_few_cores() -> str:
+    """Options of Java that a long-lived driver has beside the user's, where there are few cores."""
+    has_few = (os.cpu_count() or 1) < _ENOUGH_CORES
+    return sparing_options(settings.java_options()) if has_few else ""
 
 
 def sparing_options(given: str) -> str:

@@ -32,6 +32,7 @@ from ingest.decode.schema_ids import (
     ID_HEADERS,
     MAGIC,
     forms,
+    headers_in,
     id_text,
     number_of,
     numbers_of,
@@ -275,7 +276,7 @@ def _judging(reads: Mapping[int, Read]) -> Work:
 
     def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            messages = zip(batch["value"].to_pylist(), batch["_headers"].to_pylist(), strict=True)
+            messages = zip(batch["value"].to_pylist(), headers_in(batch["_headers"]), strict=True)
             verdicts = [_verdict(value, headers, reads, schemas) for value, headers in messages]
             codes, reasons, are_empty = zip(*verdicts, strict=True) if verdicts else ((), (), ())
             judged = batch.append_column("code", pa.array(codes, pa.string()))

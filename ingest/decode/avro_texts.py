@@ -15,8 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from pyspark.sql import types as T
 
+from ingest.decode.connect_documents import writer
+from ingest.decode.connect_messages import ConnectMessages
 from ingest.decode.connect_values import unchanged
+from ingest.decode.exact_json import written
 from ingest.errors import SourceUnreadable
 from ingest.files.avro import avro_records
 
@@ -50,10 +54,18 @@ class AvroText:
     def __init__(self, schema: Any) -> None:
         connect, self._shown = _told(schema, {})
         self._head = f'{{"schema":{_json(connect)},"payload":'
+        self._write = writer(connect["fields"]) if connect.get("type") == "struct" else None
+        self._messages = ConnectMessages(T.StructType())
 
     def text(self, record: Any) -> str:
         """A record as JSON with its schema."""
         return f"{self._head}{_json(self._shown(record))}}}"
+
+    def document(self, record: Any) -> str:
+        """A record as the JSON of what it means. Raises Refused."""
+        if self._write:
+            return self._write(self._shown(record))
+        return written(self._messages.document(self.text(record)))
 
 
 def avro_texts(path: str) -> Iterator[str]:

@@ -31,8 +31,8 @@ class ConnectMessages:
         """A message as a flat record. Raises Refused."""
         payload, convert = self._parts(text)
         record = self.flat(payload, convert)
-        # What a message holds, a record may hold one level further down.
-        if deeper(record, DEEPEST):
+        # What a message holds, a record may hold one level further down; each has a bracket.
+        if text.count("{") + text.count("[") >= DEEPEST - 1 and deeper(record, DEEPEST):
             raise Refused("TOO_DEEP", f"nested deeper than {DEEPEST} levels")
         return record
 

@@ -13,6 +13,7 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from pyspark.sql import types as T
@@ -206,6 +207,7 @@ def _date(value: Any) -> str:
     return _moment(_text(value).removesuffix("Z"), "DATE")
 
 
+@lru_cache(maxsize=4096)
 def _day(days: int) -> str:
     """The date so many days after 1970-01-01; empty before year 1 and after 9999."""
     try:

@@ -169,9 +169,9 @@ def written(value: Any) -> str:
     if isinstance(value, dict):
         # Most members are scalars: a call for each takes as long as the rest.
         members = [
-            f"{_named(name)}{one}"
+            f"{named(name)}{one}"
             if type(one) is Number
-            else f"{_named(name)}{quoted(one) if isinstance(one, str) else written(one)}"
+            else f"{named(name)}{quoted(one) if isinstance(one, str) else written(one)}"
             for name, one in value.items()
         ]
         return "{" + ",".join(members) + "}"
@@ -180,7 +180,7 @@ def written(value: Any) -> str:
     return "null" if value is None else json.dumps(value)
 
 
-def _named(name: str) -> str:
+def named(name: str) -> str:
     """The name of a member with what stands behind it."""
     return _known_name(name) if len(name) <= _USUAL_NAME else f"{quoted(name)}:"
 

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from ingest.decode.batches import Batches
 from ingest.decode.decoder import SCHEMA_ID
 from ingest.decode.inputs import FITS, gathered
+from ingest.decode.schema_ids import headers_in
 from ingest.tables.columns import ddl
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ class MessageInput:
                 if not reading.is_needed:
                     told[FITS] = pc.or_(told[FITS], is_empty)
                 if reading.translation and not columns.watch:
-                    told_of = (batch[name].to_pylist() for name in ("value", "_headers"))
-                    told[SCHEMA_ID] = reading.schema_ids(*told_of)
+                    values, headers = batch["value"].to_pylist(), headers_in(batch["_headers"])
+                    told[SCHEMA_ID] = reading.schema_ids(values, headers)
                 beside = {name: batch[name] for name in batch.schema.names if name != "value"}
                 yield pa.RecordBatch.from_pydict(beside | told)
 

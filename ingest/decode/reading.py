@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,9 +11,8 @@ import pyarrow as pa
 from ingest.decode.connect_messages import ConnectMessages
 from ingest.decode.exact_json import Refused, decoded, record, written
 from ingest.decode.masking import Masking
+from ingest.decode.schema_ids import Headers, headers_in
 
-# Those of a message: each has a key and a value.
-Headers = Sequence[Mapping[str, Any]] | None
 # What a message without a value, Kafka's tombstone, is to a reading.
 NOTHING = "null"
 
@@ -67,7 +66,7 @@ class Reading:
 
     def texts(self, values: pa.Array, headers: pa.Array | None) -> pa.StringArray:
         """The JSON text of each record; empty where there is none."""
-        told = headers.to_pylist() if headers is not None and self.translation else None
+        told = headers_in(headers) if headers is not None and self.translation else None
         found = []
         for number, value in enumerate(values.cast(pa.binary()).to_pylist()):
             told_of = told[number] if told else None

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from itertools import accumulate, pairwise
 from uuid import UUID
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ingest.decode.batches import Batches
 
@@ -31,6 +32,9 @@ MAGIC, FRAME = 0, 5
 # The same of a GUID.
 GUID_MAGIC, GUID_FRAME = 1, 17
 _GUID = 1 << 128
+_NAMES = frozenset((*ID_HEADERS, GUID_HEADER))
+# Those of a message: a name and a value each.
+Headers = Sequence[tuple[str, bytes | None]] | None
 
 
 def guid_of(number: int) -> str | None:
@@ -56,7 +60,21 @@ def forms(number: int) -> Sequence[bytes]:
     return [*there, bytes([MAGIC]) + number.to_bytes(4, "big")] if number < 1 << 32 else there
 
 
-def number_of(value: bytes | None, headers: Iterable[Any] | None) -> tuple[int | None, bytes]:
+def headers_in(found: pa.ListArray) -> list[Headers]:
+    """The headers of each message, which Arrow itself gives three times as slowly."""
+    if found.null_count == len(found):
+        return [None] * len(found)
+    parts = found.flatten()
+    pairs = list(zip(parts.field("key").to_pylist(), parts.field("value").to_pylist(), strict=True))
+    ends = accumulate(pc.fill_null(pc.list_value_length(found), 0).to_pylist(), initial=0)
+    there = found.is_valid().to_pylist()
+    return [
+        pairs[start:end] if is_there else None
+        for (start, end), is_there in zip(pairwise(ends), there, strict=True)
+    ]
+
+
+def number_of(value: bytes | None, headers: Headers) -> tuple[int | None, bytes]:
     """The id of a message's schema, if it has one, and the message behind it.
 
     An id in a header stands there instead of in front, except that the attribute of CloudEvents
@@ -65,9 +83,10 @@ def number_of(value: bytes | None, headers: Iterable[Any] | None) -> tuple[int |
     value = value or b""
     is_framed = len(value) >= FRAME and value[0] == MAGIC
     framed = int.from_bytes(value[1:FRAME], "big") if is_framed else None
-    for header in headers or ():
-        if (told := _told(header["key"].lower(), bytes(header["value"] or b""))) is not None:
-            is_again = header["key"].lower() == ATTRIBUTE and told == framed
+    for key, given in headers or ():
+        name = key.lower()
+        if name in _NAMES and (told := _told(name, given or b"")) is not None:
+            is_again = name == ATTRIBUTE and told == framed
             return told, value[FRAME:] if is_again else value
     return framed, value[FRAME:] if is_framed else value
 
@@ -79,8 +98,6 @@ def _told(name: str, value: bytes) -> int | None:
             return int.from_bytes(value[1:], "big") | _GUID
         is_framed = len(value) == FRAME and value[0] == MAGIC
         return int.from_bytes(value[1:], "big") if is_framed else None
-    if name not in ID_HEADERS:
-        return None
     if _NUMBER.fullmatch(value):
         return int(value)
     return int.from_bytes(value, "big") if len(value) == len(bytes(8)) else None
@@ -94,7 +111,7 @@ def numbers_of(messages: Batches) -> set[int]:
             found = {
                 number_of(value, headers)[0]
                 for value, headers in zip(
-                    batch["value"].to_pylist(), batch["_headers"].to_pylist(), strict=True
+                    batch["value"].to_pylist(), headers_in(batch["_headers"]), strict=True
                 )
             }
             texts = [id_text(one) for one in found if one is not None]

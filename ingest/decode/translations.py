@@ -8,18 +8,16 @@ from __future__ import annotations
 import io
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import fastavro
-from pyspark.sql import types as T
 
 from ingest.decode.avro_texts import AvroText
-from ingest.decode.connect_messages import ConnectMessages
-from ingest.decode.exact_json import Refused, decoded, loaded, written
-from ingest.decode.reading import NOTHING, Headers
-from ingest.decode.schema_ids import id_text, number_of
+from ingest.decode.exact_json import Refused, decoded, loaded
+from ingest.decode.reading import NOTHING
+from ingest.decode.schema_ids import Headers, id_text, number_of
 from ingest.decode.writers import unsupported
 from ingest.files.avro import without_logical_types
 
@@ -38,8 +36,15 @@ class AvroTranslation:
 
     def __call__(self, value: bytes | None, headers: Headers) -> str:
         """See Translation."""
-        if value is None:
-            return NOTHING
+        return NOTHING if value is None else self._read_as(AvroText.text, value, headers)
+
+    def document(self, value: bytes, headers: Headers) -> str:
+        """The JSON of what a message means, without its schema. Raises Refused."""
+        return self._read_as(AvroText.document, value, headers)
+
+    def _read_as(
+        self, shown: Callable[[AvroText, Any], str], value: bytes, headers: Headers
+    ) -> str:
         number, body = number_of(value, headers)
         if number is None:
             raise Refused("NOT_FRAMED", "it begins with no id of a schema (a byte 0 and four)")
@@ -48,10 +53,12 @@ class AvroTranslation:
         encoded, told = self._known[number]
         try:
             stream = io.BytesIO(body)
-            text = told.text(fastavro.schemaless_reader(stream, encoded, None))
+            text = shown(told, fastavro.schemaless_reader(stream, encoded, None))
             if left := len(body) - stream.tell():
                 raise ValueError(f"{left} bytes are left over")
             return text
+        except Refused:
+            raise
         except Exception as error:
             # Broken bytes lead anywhere: errors of memory, of the interpreter.
             said = " ".join(str(error).split()) or type(error).__name__
@@ -87,11 +94,10 @@ class CloudEventTranslation:
     """
 
     avro: AvroTranslation | None
-    _plain: ConnectMessages = field(default_factory=lambda: ConnectMessages(T.StructType()))
 
     def __call__(self, value: bytes | None, headers: Headers) -> str:
         """See Translation."""
-        told = {one["key"].lower(): one["value"] for one in headers or ()}
+        told = {name.lower(): given for name, given in headers or ()}
         kind = _text(told.get(_CONTENT_TYPE)) or ""
         attributes = {
             name.removeprefix(_ATTRIBUTE): _text(given)
@@ -115,7 +121,7 @@ class CloudEventTranslation:
     def _data(self, value: bytes, headers: Headers, kind: str) -> tuple[str, str]:
         """The member of an event that holds its data, and its JSON."""
         if self.avro:
-            return "data", written(self._plain.document(self.avro(value, headers)))
+            return "data", self.avro.document(value, headers)
         plain = kind.partition(";")[0].strip().lower()
         if not plain or plain.endswith("json"):
             text = decoded(value)

@@ -17,7 +17,8 @@ from ingest.decode.exact_json import Refused, loaded, written
 from ingest.decode.fitting import arrow_type, taken
 from ingest.decode.inputs import FITS, ColumnReader, gathered
 from ingest.decode.json_shapes import shape_text
-from ingest.decode.reading import Headers, Reading
+from ingest.decode.reading import Reading
+from ingest.decode.schema_ids import Headers, headers_in
 from ingest.decode.structures import Places, hexadecimal
 from ingest.events.event_types import rule_of
 from ingest.events.variations import Known
@@ -72,7 +73,7 @@ def judging(columns: T.StructType, reading: Reading, places: Places | None) -> W
         for batch in batches:
             values = batch["value"].to_pylist()
             has_headers = reading.translation and "_headers" in batch.schema.names
-            headers = batch["_headers"].to_pylist() if has_headers else [None] * len(values)
+            headers = headers_in(batch["_headers"]) if has_headers else [None] * len(values)
             verdicts = [
                 _verdict(raw, told, columns, reading)
                 for raw, told in zip(values, headers, strict=True)

@@ -25,6 +25,9 @@ offset.flush.interval.ms=1000
 plugin.discovery=only_scan
 plugin.path={plugins}
 producer.max.request.size=10485760
+# A change tells its whole schema: by default three of them are a request, one after the other.
+producer.batch.size=524288
+producer.linger.ms=50
 connector.client.config.override.policy=All
 """
 

@@ -1,16 +1,25 @@
 {#-
     Types of columns that a stream's records have although nobody declared them, by path: those
-    of CloudEvents (as in ingest/declarations/envelopes.py), the bytes of a message that is not
+    of an envelope (as in ingest/declarations/envelopes.py), the bytes of a message that is not
     read, and what tells events apart.
 -#}
 {% macro envelope_types(stream) -%}
     {%- set declared = stream.config.meta.ingest -%}
     {%- set types = {} -%}
-    {%- if declared.get('envelope') == 'cloudevents' -%}
+    {%- set envelope = declared.get('envelope')
+        or ('debezium' if declared.get('from') == 'postgres') -%}
+    {%- if envelope == 'cloudevents' -%}
         {%- for name in ['specversion', 'id', 'source', 'type', 'subject', 'datacontenttype'] -%}
             {%- do types.update({name: 'string'}) -%}
         {%- endfor -%}
         {%- do types.update({'time': 'timestamp', 'data': 'variant'}) -%}
+    {%- elif envelope == 'debezium' -%}
+        {%- do types.update({'op': 'string'}) -%}
+        {%- for name in ['source_lsn', 'source_ts_ms', 'transaction_order'] -%}
+            {%- do types.update({name: 'bigint'}) -%}
+        {%- endfor -%}
+    {%- elif envelope == 'dms' -%}
+        {%- do types.update({'Op': 'string'}) -%}
     {%- elif declared.format == 'bytes' -%}
         {%- do types.update({'value': 'binary'}) -%}
     {%- elif declared.get('event_type') -%}

@@ -6,12 +6,13 @@ import json
 from typing import Any
 from uuid import UUID, uuid4
 
+import pyarrow as pa
 import pytest
 from confluent_kafka.schema_registry import header_schema_id_serializer
 from confluent_kafka.schema_registry.serde import SchemaId
 from confluent_kafka.serialization import MessageField, SerializationContext
 
-from ingest.decode.schema_ids import forms, id_number, id_text, number_of
+from ingest.decode.schema_ids import Headers, forms, headers_in, id_number, id_text, number_of
 from ingest.decode.writers import unsupported
 from ingest.registry.compatibility import why_not_readable
 from ingest.registry.references import inlined
@@ -82,27 +83,38 @@ def test_a_schema_that_cannot_be_columns_is_refused(wrong: str, why: str) -> Non
         (b"\0\0\0\1\0body", None, 256),
         (b"\1\0\0\1\0body", None, None),
         (b"\0\0\0\1", None, None),
-        (b"body", [{"key": "CE_SchemaId", "value": b"17"}], 17),
+        (b"body", [("CE_SchemaId", b"17")], 17),
         # Python does not make a number of so many digits.
-        (b"body", [{"key": "ce_schemaid", "value": b"7" * 5000}], None),
-        (b"body", [{"key": "ce_schemaid", "value": b"007"}], None),
-        (b"body", [{"key": "apicurio.value.globalId", "value": bytes(7) + b"\5"}], 5),
-        (b"body", [{"key": "__value_schema_id", "value": b"\0\0\0\0\7"}], 7),
+        (b"body", [("ce_schemaid", b"7" * 5000)], None),
+        (b"body", [("ce_schemaid", b"007")], None),
+        (b"body", [("apicurio.value.globalId", bytes(7) + b"\5")], 5),
+        (b"body", [("__value_schema_id", b"\0\0\0\0\7")], 7),
         # Not what Confluent's serializers write there; and the key's.
-        (b"\0\0\0\0\7body", [{"key": "__value_schema_id", "value": b"9"}], 7),
-        (b"\0\0\0\0\7body", [{"key": "__value_schema_id", "value": b"\1" + bytes(15)}], 7),
-        (b"\0\0\0\0\7body", [{"key": "__key_schema_id", "value": b"\1" + bytes(16)}], 7),
-        (b"\0\0\0\0\7body", [{"key": "__value_schema_id", "value": None}], 7),
+        (b"\0\0\0\0\7body", [("__value_schema_id", b"9")], 7),
+        (b"\0\0\0\0\7body", [("__value_schema_id", b"\1" + bytes(15))], 7),
+        (b"\0\0\0\0\7body", [("__key_schema_id", b"\1" + bytes(16))], 7),
+        (b"\0\0\0\0\7body", [("__value_schema_id", None)], 7),
         # A GUID stands in its own header only.
-        (b"\1" + bytes(16), [{"key": "ce_schemaid", "value": b"\1" + bytes(16)}], None),
+        (b"\1" + bytes(16), [("ce_schemaid", b"\1" + bytes(16))], None),
         # A version, not an id: what stands in front counts.
-        (b"\0\0\0\0\7body", [{"key": "ce_schemaid", "value": b"v2"}], 7),
+        (b"\0\0\0\0\7body", [("ce_schemaid", b"v2")], 7),
     ],
 )
 def test_an_id_is_found_where_it_may_stand(
-    value: bytes, headers: list[dict[str, Any]] | None, number: int | None
+    value: bytes, headers: Headers, number: int | None
 ) -> None:
     assert number_of(value, headers)[0] == number
+
+
+def test_each_message_has_its_own_headers() -> None:
+    kind = pa.list_(pa.struct({"key": pa.string(), "value": pa.binary()}))
+    told = [[("a", b"1"), ("b", None)], None, [], [("a", b"2")]]
+    headers = pa.array(
+        [one and [{"key": key, "value": value} for key, value in one] for one in told], kind
+    )
+    assert headers_in(headers) == told
+    assert headers_in(headers.slice(1, 3)) == told[1:]
+    assert headers_in(headers.slice(1, 1)) == [None]
 
 
 @pytest.mark.parametrize(
@@ -116,14 +128,14 @@ def test_an_id_is_found_where_it_may_stand(
     ],
 )
 def test_an_id_in_front_is_no_part_of_the_message(header: str, told: bytes, body: bytes) -> None:
-    found = number_of(b"\0\0\0\0\7body", [{"key": header, "value": told}])
+    found = number_of(b"\0\0\0\0\7body", [(header, told)])
     assert found == (int(told), body)
 
 
 def test_an_id_may_be_a_guid_behind_which_all_bytes_are_the_message() -> None:
     guid = "00000000-7653-4a2d-9e32-b1a2c3d4e5f6"
     told = b"\1" + UUID(guid).bytes
-    number, body = number_of(b"\0\0\0\0\7body", [{"key": "__value_schema_id", "value": told}])
+    number, body = number_of(b"\0\0\0\0\7body", [("__value_schema_id", told)])
     assert number is not None
     assert (id_text(number), body) == (guid, b"\0\0\0\0\7body")
     assert id_number(guid) == number
@@ -134,6 +146,7 @@ def test_a_guid_is_told_as_confluents_own_client_writes_it() -> None:
     guid, headers = str(uuid4()), dict[str, str | bytes | None]()
     context = SerializationContext("orders", MessageField.VALUE, headers)
     value = header_schema_id_serializer(b"body", context, SchemaId("AVRO", None, guid))
-    number, body = number_of(value, [{"key": key, "value": told} for key, told in headers.items()])
+    told = [(name, one) for name, one in headers.items() if isinstance(one, bytes)]
+    number, body = number_of(value, told)
     assert number is not None
     assert (id_text(number), body) == (guid, b"body")
