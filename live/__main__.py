@@ -6,7 +6,6 @@ import argparse
 import os
 import random
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -27,6 +26,7 @@ from ingest.stack.stack import Stack
 from live.board import STREAMS, Board
 from live.events import TOPICS, Applications
 from live.latency import is_up_to_date, latencies
+from live.server import Server, serving
 from live.shop import Shop
 from live.truth import compared, has_read_all, is_confirmed, is_followed, position_of
 from live.usage import Usage
@@ -35,7 +35,6 @@ from live.usage import Usage
 _TO_CATCH_UP = 180.0
 # Seconds in which the streams begin, of the first play: Spark, connector, snapshot.
 _TO_BEGIN = 180.0
-_TO_END = 120.0
 # Seconds between two looks at memory and cores.
 _LOOK_EVERY = 5.0
 
@@ -53,6 +52,9 @@ def main() -> int:
         "--warm-up", type=float, default=0, help="seconds that no latency is told of (0)"
     )
     line.add_argument("--seed", type=int, default=7, help="which marketplace (7)")
+    line.add_argument(
+        "--kills", type=int, default=0, help="times that ingest serve is killed at work (0)"
+    )
     chosen = line.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 140)
     closing = threading.Event()
@@ -98,7 +100,9 @@ def _play(
     shop.open()
     applications.open()
     board, root = Board(lake), Path(lake.root)
-    with _serving(root, console) as server:
+    server = Server(root / "_logs" / "serve.log", chosen.kills, random.Random(chosen.seed))
+    console.print(f"ingest serve: {server.log}")
+    with serving(server):
         if not _is_ready(database, board, server, closing):
             if closing.is_set():
                 return 0
@@ -106,15 +110,19 @@ def _play(
             return 1
         measured = time.time() + chosen.warm_up
         usage = Usage(since=measured)
-        processes = {one.part: one.pid for one in stack.status() if one.pid} | {
-            "ingest serve": server.pid,
-            "the marketplace": os.getpid(),
-        }
+        parts = {one.part: one.pid for one in stack.status() if one.pid}
+
+        def look() -> None:
+            own = {"ingest serve": server.process.pid, "the marketplace": os.getpid()}
+            usage.look(parts | own)
+
         until = server, closing, chosen.seconds
-        _work((shop, applications), board, until, console, lambda: usage.look(processes))
+        _work((shop, applications), board, until, console, look)
         made = applications.acknowledged
         produced = {topic: applications.before[topic] + made[topic] for topic in TOPICS}
         console.print(f"Made: {made.total():,} events, {shop.changes:,} row changes.")
+        if server.kills:
+            console.print(f"Kills of ingest serve: {server.killed}.")
         if applications.refused:
             console.print(f"{applications.refused:,} events were refused by the broker.")
         _caught_up(database, stack.address("kafka"), board, server)
@@ -125,57 +133,30 @@ def _play(
             f"{one.what}: median {one.median:.1f} s, p95 {one.p95:.1f} s, most {one.most:.1f} s",
             highlight=False,
         )
-    parts = ", ".join(f"{name} {size:,.0f}" for name, size in usage.memory.items())
+    told = ", ".join(f"{name} {size:,.0f}" for name, size in usage.memory.items())
     total = sum(usage.memory.values())
-    console.print(f"Memory at its most: {total:,.0f} MB ({parts}).", highlight=False)
-    parts = ", ".join(f"{name} {cores:.2f}" for name, cores in usage.cores.items())
-    console.print(f"Cores: {sum(usage.cores.values()):.2f} ({parts}).", highlight=False)
+    console.print(f"Memory at its most: {total:,.0f} MB ({told}).", highlight=False)
+    if not server.kills:
+        # What a killed process has taken is gone with it.
+        told = ", ".join(f"{name} {cores:.2f}" for name, cores in usage.cores.items())
+        console.print(f"Cores: {sum(usage.cores.values()):.2f} ({told}).", highlight=False)
     quarantined = {one.stream: one.quarantined for one in totals.values()}
     different = 0
     for row in compared(root, database, produced, quarantined):
         different += not row.is_same
         mark = "" if row.is_same else "   DIFFERENT"
         console.print(f"{row.what}: {row.truth} = {row.landed}{mark}", highlight=False)
-    if different or server.returncode:
+    if different or server.process.returncode:
         console.print(f"{different} numbers differ from the truth.", style="bold red")
         return 1
     console.print("Every number equals the truth.", style="bold green")
     return 0
 
 
-@contextmanager
-def _serving(root: Path, console: Console) -> Iterator[subprocess.Popen[bytes]]:
-    """`ingest serve`, ended when we leave."""
-    log = root / "_logs" / "serve.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "ingest", "serve", "--streams", "source:live.*"]
-    with log.open("ab") as file:
-        # In a session of its own: Ctrl-C is for us to pass on.
-        server = subprocess.Popen(
-            [*command, "--build", "tag:live"],
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=file,
-            start_new_session=True,
-        )
-    console.print(f"ingest serve: {log}")
-    try:
-        yield server
-    finally:
-        server.terminate()
-        try:
-            server.wait(_TO_END)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
-
-
-def _is_ready(
-    database: str, board: Board, server: subprocess.Popen[bytes], closing: threading.Event
-) -> bool:
+def _is_ready(database: str, board: Board, server: Server, closing: threading.Event) -> bool:
     """Wait until all streams run and the database is followed: so changes come as changes."""
     until = time.monotonic() + _TO_BEGIN
-    while server.poll() is None and not closing.is_set() and time.monotonic() < until:
+    while not server.has_ended() and not closing.is_set() and time.monotonic() < until:
         states = {one.state for one in board.totals().values()}
         if states == {"running"} and is_followed(database):
             return True
@@ -186,7 +167,7 @@ def _is_ready(
 def _work(
     at_work: tuple[Shop, Applications],
     board: Board,
-    until: tuple[subprocess.Popen[bytes], threading.Event, float | None],
+    until: tuple[Server, threading.Event, float | None],
     console: Console,
     look: Callable[[], None],
 ) -> None:
@@ -199,8 +180,9 @@ def _work(
     ends = None if seconds is None else time.monotonic() + seconds
     is_shown = console.is_terminal
     with Live(board.table(), console=console, auto_refresh=False, transient=True) as live:
-        while not closing.is_set() and server.poll() is None:
+        while not closing.is_set() and not server.has_ended():
             closing.wait(1.0)
+            server.kill_when_due()
             if time.monotonic() - looked > _LOOK_EVERY:
                 look()
                 looked = time.monotonic()
@@ -215,10 +197,10 @@ def _work(
         worker.join(90)
 
 
-def _caught_up(database: str, broker: str, board: Board, server: subprocess.Popen[bytes]) -> None:
+def _caught_up(database: str, broker: str, board: Board, server: Server) -> None:
     """Wait until all that was made has landed, for a while."""
     until, position = time.monotonic() + _TO_CATCH_UP, position_of(database)
-    while time.monotonic() < until and server.poll() is None:
+    while time.monotonic() < until and not server.has_ended():
         # One after the other: what a batch has landed is in the totals before it is committed.
         if (
             is_confirmed(database, position)

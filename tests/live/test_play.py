@@ -1,4 +1,4 @@
-"""`make live` for a minute: the whole of it, compared with the truth."""
+"""`make live` for a minute, killed once at work: the whole of it, compared with the truth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ingest.stack.stack import Stack
 
 def test_a_minute_of_a_marketplace_at_work_lands_as_it_was(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
-    command = [sys.executable, "-m", "live", "--seconds", "60", "--rate", "2000"]
+    command = [sys.executable, "-m", "live", "--seconds", "60", "--rate", "2000", "--kills", "1"]
     process = subprocess.Popen(
         command,
         cwd=project_dir(),
@@ -42,7 +42,7 @@ def test_a_minute_of_a_marketplace_at_work_lands_as_it_was(tmp_path: Path) -> No
         "live.orders: made to bronze: ",
         "made to model: ",
         "Memory at its most: ",
-        "Cores: ",
+        "Kills of ingest serve: 1.",
     ):
         assert told in said
     made = re.search(r"Made: ([\d,]+) events, ([\d,]+) row changes", said)
