@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 from deltalake import DeltaTable
 
 from bench.marketplace import WITH_DATABASE
@@ -106,7 +107,8 @@ def _worked(
         for worker in workers:
             worker.start()
         since = time.time() + warm_up
-        closing.wait(warm_up + seconds)
+        while time.time() < since + seconds and process.poll() is None:
+            closing.wait(1.0)
         closing.set()
         for worker in workers:
             worker.join()
@@ -114,6 +116,9 @@ def _worked(
         _wait(way, process, _TO_CATCH_UP, lambda: _landed(lake) >= made)
         if way.has_database:
             position = position_of(database)
+            with psycopg.connect(database) as connection:
+                # Somewhere to come to behind the last change: who reads the log tells no other.
+                connection.execute("select pg_logical_emit_message(true, 'bench', 'mark')")
             _wait(way, process, _TO_CATCH_UP, lambda: _is_built(lake, broker, database, position))
     return since
 
@@ -124,7 +129,7 @@ def _wait(
     until = time.monotonic() + seconds
     while not is_done():
         if process.poll() is not None or time.monotonic() > until:
-            raise RuntimeError(f"{way.name} has ended, or does not keep up")
+            raise RuntimeError(f"{way.name} has ended, or does not keep up; see its process.log")
         time.sleep(1.0)
 
 
@@ -133,18 +138,16 @@ def _landing(lake: Lake, way: _Way) -> Iterator[subprocess.Popen[bytes]]:
     environ = {**os.environ, "HEADWATER_LAKE": lake.root, "HEADWATER_LIVE": "true"}
     if way.name == "all by hand":
         # As `ingest serve` has them.
-        options = f"{options_for_few_cores()} {settings.java_options()}"
-        environ["HEADWATER_JAVA_OPTIONS"] = options
+        options = f"{options_for_few_cores()} -Dspark.scheduler.mode=FAIR"
+        environ["HEADWATER_JAVA_OPTIONS"] = f"{options} {settings.java_options()}"
     command = [sys.executable, *way.command]
-    # What is there to tell is in the result; Spark's own log is in the lake.
-    process = subprocess.Popen(
-        command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait()
+    with Path(lake.root, "process.log").open("wb") as log:
+        process = subprocess.Popen(command, env=environ, stdout=log, stderr=log)
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait()
 
 
 def _landed(lake: Lake) -> int:

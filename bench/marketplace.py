@@ -1,9 +1,9 @@
 """What `make live` lands, keeps and builds, by hand: plain Spark, until its process is ended.
 
 A streaming query for each topic, with schemas known beforehand, appended to Delta back to back;
-for the database also a merge into the table of living customers, and one model after the other
-by merges and `replaceWhere`. Nothing is checked, rescued, quarantined or evolved, deleted rows are
-not remembered, and no dbt runs. Marks of models stand where `ingest serve` has them.
+for the database also merges into the table of living customers, and one model after the other by
+merges and `replaceWhere`. Nothing is checked, rescued, quarantined, evolved or compacted, deleted
+rows are not remembered, and no dbt runs. Marks of models stand where `ingest serve` has them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable
+import time
+import traceback
+from collections.abc import Callable, Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -29,6 +31,8 @@ from ingest.stack.addresses import kafka_properties
 from live.events import TOPICS, avro_schemas
 
 WITH_DATABASE = "with-database"
+# Seconds between two looks at what has landed.
+_PAUSE = 0.2
 _JSON = {
     "live.page_views": "view_id string, page string, duration_ms bigint, viewed_at timestamp",
     "live.positions": "truck_id string, latitude double, longitude double, recorded_at timestamp",
@@ -80,32 +84,45 @@ class ByHand:
             self._land(rows, topic.replace(".", "__"))
 
     def land_tables(self) -> None:
-        """Start a query for each table, that of customers with the table of living ones."""
+        """Start a query for each table."""
         for table, kind in _TABLES.items():
             row = kind.replace(" ", ": ").replace(",:", ",")
             rows = _of_changes(self._messages(f"live.public.{table}"), _CHANGE.format(row=row))
-            then = self._keep_customers if table == "customers" else None
-            self._land(rows, f"live__{table}", then)
+            self._land(rows, f"live__{table}")
+
+    def keep(self) -> None:
+        """Keep the living customers, again and again."""
+        self._again_and_again({"": ("live__customers", self._keep_customers)})
 
     def build(self) -> None:
-        """Build the models again and again."""
-        models: dict[str, tuple[str, Callable[[DataFrame], None]]] = {
-            "silver.live_orders_current": ("live__orders", self._build_orders),
-            "silver.live_page_view_events": ("live__page_views", self._build_views),
-            "gold.agg_live_page_views_minutely": ("live__page_views", self._build_minutes),
-        }
+        """Build the models, again and again."""
+        self._again_and_again(
+            {
+                "silver.live_orders_current": ("live__orders", self._build_orders),
+                "silver.live_page_view_events": ("live__page_views", self._build_views),
+                "gold.agg_live_page_views_minutely": ("live__page_views", self._build_minutes),
+            }
+        )
+
+    def _again_and_again(
+        self, models: Mapping[str, tuple[str, Callable[[DataFrame], None]]]
+    ) -> None:
         while True:
             marks = []
+            # All models of a round see the same.
+            there = dict(self._newest)
             for model, (name, build) in models.items():
-                newest, read = self._newest.get(name, -1), self._read.get(model, -1)
+                newest, read = there.get(name, -1), self._read.get(model, -1)
                 if newest > read:
                     build(self._at(self._lake.bronze(name)).where(_between(read, newest)))
                     self._read[model] = newest
-                    marks.append((model, newest))
+                    marks += [(model, newest)] if model else []
             if marks:
                 told = self._spark.createDataFrame(marks, "model string, mark bigint")
                 told = told.withColumn("recorded_at", F.current_timestamp())
                 self._append(told, self._lake.table("ops", "model_marks"))
+            elif there == self._newest:
+                time.sleep(_PAUSE)
 
     def _messages(self, topic: str) -> DataFrame:
         properties = kafka_properties(self._lake)
@@ -119,9 +136,7 @@ class ByHand:
             .selectExpr(*FROM_KAFKA)
         )
 
-    def _land(
-        self, rows: DataFrame, name: str, then: Callable[[DataFrame], None] | None = None
-    ) -> None:
+    def _land(self, rows: DataFrame, name: str) -> None:
         path = self._lake.bronze(name)
 
         def append(batch: DataFrame, number: int) -> None:
@@ -129,8 +144,6 @@ class ByHand:
             # In front, where Delta keeps statistics: by them it is told when a batch was committed.
             self._append(numbered.select("_batch_id", *batch.columns), path)
             self._newest[name] = number
-            if then:
-                then(self._at(path).where(f"_batch_id = {number}"))
 
         checkpoint = str(self._lake.checkpoint(name))
         rows.writeStream.option("checkpointLocation", checkpoint).foreachBatch(append).start()
@@ -275,10 +288,23 @@ def main() -> None:
     by_hand = ByHand(spark, lake)
     if WITH_DATABASE in sys.argv:
         _follow(spark, lake)
+        for work in (by_hand.keep, by_hand.build):
+            threading.Thread(target=_or_end, args=(work,), daemon=True).start()
+    # As in `ingest serve`: jobs of streams and of builds take turns at the cores.
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", "streams")
+    if WITH_DATABASE in sys.argv:
         by_hand.land_tables()
-        threading.Thread(target=by_hand.build, daemon=True).start()
     by_hand.land_topics()
     spark.streams.awaitAnyTermination()
+
+
+def _or_end(work: Callable[[], None]) -> None:
+    """Work; what fails ends the process, as a thread that is gone is seen by nobody."""
+    try:
+        work()
+    except Exception:
+        traceback.print_exc()
+        os._exit(1)
 
 
 if __name__ == "__main__":

@@ -94,7 +94,10 @@ class Applications:
             done += _STEP
             producer.poll(0)
             closing.wait(max(0.0, began + done / self.rate - time.monotonic()))
-        self.refused += producer.flush(60)
+        producer.flush(60)
+        # What the broker has not acknowledged by now is refused, too.
+        producer.purge()
+        producer.flush(1)
 
     def _produce(self, producer: Producer, run: str, parsed: Mapping[str, Any]) -> None:
         self._number += 1

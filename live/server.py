@@ -15,20 +15,20 @@ from pathlib import Path
 
 _COMMAND = (*("-m", "ingest", "serve"), *("--streams", "source:live.*", "--build", "tag:live"))
 _TO_END = 120.0
-# Seconds from a start to a kill, at random: it may still be starting, or be at any step.
-_LEAST, _MOST = 10.0, 50.0
+# Seconds from one kill to the next, at random: it may still be starting, or be at any step.
+_LEAST, _MOST = 15.0, 60.0
 
 
 @dataclass(slots=True)
 class Server:
-    """Writes to `log`, and is killed `kills` times, `draw` says when."""
+    """Writes to `log`, and is killed `kills` times; `draw` says when, once its work has begun."""
 
     log: Path
     kills: int
     draw: random.Random
     killed: int = 0
     process: subprocess.Popen[bytes] = field(init=False)
-    _next: float = field(init=False)
+    _next: float | None = None
 
     def start(self) -> None:
         """Start it, or another one behind it."""
@@ -42,11 +42,14 @@ class Server:
                 stderr=file,
                 start_new_session=True,
             )
-        self._next = time.monotonic() + self.draw.uniform(_LEAST, _MOST)
 
     def kill_when_due(self) -> None:
-        """Kill it with all that it has started, where it is time, and start another one."""
-        if self.killed < self.kills and time.monotonic() > self._next:
+        """Kill it, and Java with it, where it is time, and start another one."""
+        now = time.monotonic()
+        if self._next is None or now > self._next:
+            is_first, self._next = self._next is None, now + self.draw.uniform(_LEAST, _MOST)
+            if is_first or self.killed == self.kills or self.has_ended():
+                return
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
             self.killed += 1

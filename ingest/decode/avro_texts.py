@@ -12,15 +12,16 @@ from base64 import b64encode
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from pyspark.sql import types as T
 
-from ingest.decode.connect_documents import writer
+from ingest.decode.connect_documents import Write, writer
 from ingest.decode.connect_messages import ConnectMessages
 from ingest.decode.connect_values import unchanged
-from ingest.decode.exact_json import written
+from ingest.decode.exact_json import loaded, may_be_deep, written
 from ingest.errors import SourceUnreadable
 from ingest.files.avro import avro_records
 
@@ -53,8 +54,8 @@ class AvroText:
 
     def __init__(self, schema: Any) -> None:
         connect, self._shown = _told(schema, {})
-        self._head = f'{{"schema":{_json(connect)},"payload":'
-        self._write = writer(connect["fields"]) if connect.get("type") == "struct" else None
+        self._schema = _json(connect)
+        self._head = f'{{"schema":{self._schema},"payload":'
         self._messages = ConnectMessages(T.StructType())
 
     def text(self, record: Any) -> str:
@@ -63,9 +64,17 @@ class AvroText:
 
     def document(self, record: Any) -> str:
         """A record as the JSON of what it means. Raises Refused."""
-        if self._write:
-            return self._write(self._shown(record))
+        payload = self._shown(record)
+        if self._write and isinstance(payload, dict):
+            text = self._write(payload)
+            if not may_be_deep(text):
+                return text
         return written(self._messages.document(self.text(record)))
+
+    @cached_property
+    def _write(self) -> Write | None:
+        """Not before a document is asked for, as a schema may be of no use for one."""
+        return writer(loaded(self._schema))
 
 
 def avro_texts(path: str) -> Iterator[str]:

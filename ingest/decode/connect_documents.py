@@ -20,11 +20,14 @@ _MOST_LEVELS = 50
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def writer(fields: list[Mapping[str, Any]]) -> Write | None:
-    """What writes a payload, a dict, that has these fields; None where they are nested deep."""
+def writer(schema: Mapping[str, Any]) -> Write | None:
+    """What writes a payload, a dict, that has this schema; None where each is to be read.
+
+    So it is where it is nested deep, or is no schema: then each message is refused.
+    """
     try:
-        return _struct(fields, _MOST_LEVELS)
-    except RecursionError:
+        return _struct(schema["fields"], _MOST_LEVELS)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return None
 
 

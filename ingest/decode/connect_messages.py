@@ -9,7 +9,7 @@ from pyspark.sql import types as T
 
 from ingest.declarations.stream import DebeziumOptions
 from ingest.decode.connect_values import Convert, by_name, by_schema, by_type
-from ingest.decode.exact_json import DEEPEST, Refused, deeper, loaded
+from ingest.decode.exact_json import DEEPEST, Refused, deeper, loaded, may_be_deep
 
 _SCHEMA, _PAYLOAD = '{"schema":{', ',"payload":'
 _SPACES = " \t\r\n"
@@ -31,8 +31,8 @@ class ConnectMessages:
         """A message as a flat record. Raises Refused."""
         payload, convert = self._parts(text)
         record = self.flat(payload, convert)
-        # What a message holds, a record may hold one level further down; each has a bracket.
-        if text.count("{") + text.count("[") >= DEEPEST - 1 and deeper(record, DEEPEST):
+        # What a message holds, a record may hold one level further down.
+        if may_be_deep(text) and deeper(record, DEEPEST):
             raise Refused("TOO_DEEP", f"nested deeper than {DEEPEST} levels")
         return record
 

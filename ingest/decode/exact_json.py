@@ -80,8 +80,7 @@ def loaded(text: str) -> Any:
     """The document, its numbers as their digits. Raises Refused."""
     try:
         document = _DECODER.decode(text)
-        # Each level has a bracket: most documents have fewer than levels are too many.
-        if text.count("{") + text.count("[") >= DEEPEST and deeper(document, DEEPEST):
+        if may_be_deep(text) and deeper(document, DEEPEST):
             raise RecursionError
         return document
     except json.JSONDecodeError as error:
@@ -136,6 +135,15 @@ _DECODER = json.JSONDecoder(
     parse_constant=_refused_constant,
     object_pairs_hook=_object,
 )
+
+
+def may_be_deep(text: str) -> bool:
+    """Whether a text has as many brackets as a document that is nested too deep.
+
+    Most have fewer, of which a look at each level is spared. In a string, where somebody may read
+    a document in turn, a bracket may be escaped.
+    """
+    return text.count("{") + text.count("[") + text.count("\\u00") >= DEEPEST - 1
 
 
 def deeper(document: Any, levels: int) -> bool:

@@ -25,12 +25,16 @@
     {%- set paths = {} -%}
     {%- set declared = stream.columns.values() | rejectattr('name', 'in', types) | list -%}
     {%- set names = declared | map(attribute='name') | map('lower') | list -%}
-    {%- for path, type in envelope_types(stream).items() if path | lower not in names -%}
-        {%- do paths.update({path: type}) -%}
+    {%- set known = {} -%}
+    {%- for path, type in envelope_types(stream).items() -%}
+        {%- do known.update({path | lower: type}) -%}
+        {%- if path | lower not in names -%}
+            {%- do paths.update({path: type}) -%}
+        {%- endif -%}
     {%- endfor -%}
     {%- for column in declared
         if not (payload and (column.name ~ '.').startswith(payload ~ '.')) -%}
-        {%- do paths.update({column.name: column.data_type or 'string'}) -%}
+        {%- do paths.update({column.name: column.data_type or known.get(column.name | lower, 'string')}) -%}
     {%- endfor -%}
     {%- if payload -%}
         {%- do paths.update({payload: 'variant'}) -%}

@@ -22,9 +22,10 @@
         {%- do types.update({'Op': 'string'}) -%}
     {%- elif declared.format == 'bytes' -%}
         {%- do types.update({'value': 'binary'}) -%}
-    {%- elif declared.get('event_type') -%}
+    {%- endif -%}
+    {%- if declared.get('event_type') and envelope != 'cloudevents' and declared.format != 'bytes' -%}
         {%- for path in declared.get('event_id') or declared.get('key') or [] -%}
-            {%- do types.update({path: 'string'}) -%}
+            {%- do types.update({path: types.get(path, 'string')}) -%}
         {%- endfor -%}
     {%- endif -%}
     {{- return(types) -}}

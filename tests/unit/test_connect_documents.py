@@ -9,7 +9,6 @@ import pytest
 from pyspark.sql import types as T
 
 from ingest.decode.avro_texts import AvroText
-from ingest.decode.connect_documents import writer
 from ingest.decode.connect_messages import ConnectMessages
 from ingest.decode.exact_json import Refused, written
 
@@ -82,16 +81,56 @@ def test_what_is_written_is_what_would_be_read(kind: Any, value: Any) -> None:
     assert avro.document(record) == as_read(avro.text(record))
 
 
-def test_a_record_that_is_nested_deep_is_read_as_any_message() -> None:
+def nested(levels: int) -> tuple[Any, Any]:
+    """A type of arrays in each other, and a value."""
     kind: Any = "int"
     value: Any = 1
-    for _ in range(60):
+    for _ in range(levels):
         kind, value = {"type": "array", "items": kind}, [value]
+    return kind, value
+
+
+def test_a_schema_that_is_nested_deep_is_read_as_any() -> None:
+    kind, value = nested(60)
     avro, record = told(kind, value)
-    assert writer([{"field": "a", "type": "array", "items": {"type": "int32"}}])
     assert avro.document(record) == as_read(avro.text(record))
 
 
-def test_what_is_no_record_is_refused_as_any_message() -> None:
-    with pytest.raises(Refused, match="not a schema of Connect"):
-        AvroText(fastavro.parse_schema("string")).document("text")
+@pytest.mark.parametrize(
+    ("schema", "record", "why"),
+    [
+        ("string", "text", "not a schema of Connect"),
+        (["null", {"type": "record", "name": "R", "fields": []}], None, "is not an object"),
+        (
+            {
+                "type": "record",
+                "name": "R",
+                "fields": [
+                    {
+                        "name": "a",
+                        "type": {
+                            "type": "bytes",
+                            "connect.name": "org.apache.kafka.connect.data.Decimal",
+                            "connect.parameters": {"scale": "x"},
+                        },
+                    }
+                ],
+            },
+            {"a": b"1"},
+            "not a schema of Connect",
+        ),
+        (
+            {
+                "type": "record",
+                "name": "R",
+                "fields": [{"name": "a", "type": ["string", nested(199)[0]]}],
+            },
+            {"a": nested(199)[1]},
+            "nested deeper",
+        ),
+    ],
+    ids=["no record", "nothing", "no scale", "too deep"],
+)
+def test_what_a_message_would_be_refused_for_is_refused(schema: Any, record: Any, why: str) -> None:
+    with pytest.raises(Refused, match=why):
+        AvroText(fastavro.parse_schema(schema)).document(record)

@@ -41,3 +41,8 @@ def test_a_stream_shows_its_envelope_before_its_first_record(declared: dict[str,
     hints = with_envelope_hints((), envelope)
     wanted = {hint.path[0]: hint.type.simpleString() for hint in hints if hint.type}
     assert envelope_types(declared) == wanted
+
+
+def test_an_outbox_shows_its_envelope_and_what_tells_events_apart() -> None:
+    declared = {"from": "postgres", "event_type": "kind", "event_id": ["id"], "key": ["id"]}
+    assert envelope_types(declared) == {**envelope_types({"from": "postgres"}), "id": "string"}
