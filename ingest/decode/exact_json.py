@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
@@ -23,6 +22,7 @@ DECIMAL_DIGITS = 38
 _CONTAINERS = (dict, list)
 # Names up to so many characters are kept with their quotes.
 _USUAL_NAME = 200
+_MOST_NAMES = 4096
 
 
 class Refused(Exception):
@@ -177,9 +177,9 @@ def written(value: Any) -> str:
     if isinstance(value, dict):
         # Most members are scalars: a call for each takes as long as the rest.
         members = [
-            f"{named(name)}{one}"
+            f"{_heads[name]}{one}"
             if type(one) is Number
-            else f"{named(name)}{quoted(one) if isinstance(one, str) else written(one)}"
+            else f"{_heads[name]}{quoted(one) if isinstance(one, str) else written(one)}"
             for name, one in value.items()
         ]
         return "{" + ",".join(members) + "}"
@@ -190,13 +190,20 @@ def written(value: Any) -> str:
 
 def named(name: str) -> str:
     """The name of a member with what stands behind it."""
-    return _known_name(name) if len(name) <= _USUAL_NAME else f"{quoted(name)}:"
-
-
-@lru_cache(maxsize=4096)
-def _known_name(name: str) -> str:
-    """The same few come again and again."""
     return f"{quoted(name)}:"
+
+
+class _Heads(dict[str, str]):
+    """Names of members, as `named` writes them: the same few come again and again."""
+
+    def __missing__(self, name: str) -> str:
+        head = named(name)
+        if len(self) < _MOST_NAMES and len(name) <= _USUAL_NAME:
+            self[name] = head
+        return head
+
+
+_heads = _Heads()
 
 
 def _kind(value: Any) -> str:

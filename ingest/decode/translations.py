@@ -22,6 +22,7 @@ from ingest.decode.writers import unsupported
 from ingest.files.avro import without_logical_types
 
 _ATTRIBUTE, _CONTENT_TYPE = "ce_", "content-type"
+_PREFIX = len(_ATTRIBUTE)
 _STRUCTURED = "application/cloudevents"
 _DECODER = json.JSONDecoder()
 _json = json.JSONEncoder(ensure_ascii=False).encode
@@ -97,13 +98,14 @@ class CloudEventTranslation:
 
     def __call__(self, value: bytes | None, headers: Headers) -> str:
         """See Translation."""
-        told = {name.lower(): given for name, given in headers or ()}
-        kind = _text(told.get(_CONTENT_TYPE)) or ""
-        attributes = {
-            name.removeprefix(_ATTRIBUTE): _text(given)
-            for name, given in told.items()
-            if name.startswith(_ATTRIBUTE)
-        }
+        attributes: dict[str, str | None] = {}
+        kind = ""
+        for header, given in headers or ():
+            name = header.lower()
+            if name.startswith(_ATTRIBUTE):
+                attributes[name[_PREFIX:]] = None if given is None else decoded(given)
+            elif name == _CONTENT_TYPE:
+                kind = "" if given is None else decoded(given)
         if not attributes or kind.startswith(_STRUCTURED):
             return NOTHING if value is None else decoded(value)
         if kind:
@@ -142,7 +144,3 @@ def _is_one(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return not text[end:].strip(" \t\r\n")
-
-
-def _text(value: bytes | None) -> str | None:
-    return None if value is None else decoded(bytes(value))
