@@ -78,6 +78,9 @@ _ALWAYS = {
     ),
 }
 
+# Spark's own format.
+POOLS = Path(__file__).parent / "serve" / "pools.xml"
+
 # What Spark's Java process ends with where a task found no memory.
 OUT_OF_MEMORY = 52
 # Seconds that a Java process may be gone before that is known.
@@ -140,8 +143,9 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
         "spark.hadoop.javax.jdo.option.ConnectionURL": (
             f"jdbc:derby:;databaseName={catalog_folder(lake)}/metastore;create=true"
         ),
-        # Streams, builds and people's questions take turns at the cores.
+        # Streams, builds and people's questions take turns at the cores, streams first.
         "spark.scheduler.mode": "FAIR",
+        "spark.scheduler.allocation.file": f"file:{POOLS}",
     }
     builder = SparkSession.builder.appName("headwater serve").enableHiveSupport()
     derby = f'"-Dderby.stream.error.file={catalog_folder(lake)}/derby.log"'
