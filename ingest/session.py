@@ -143,7 +143,7 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
         "spark.hadoop.javax.jdo.option.ConnectionURL": (
             f"jdbc:derby:;databaseName={catalog_folder(lake)}/metastore;create=true"
         ),
-        # Streams, builds and people's questions take turns at the cores, streams first.
+        # Streams, builds and people's questions take turns at the cores.
         "spark.scheduler.mode": "FAIR",
         "spark.scheduler.allocation.file": f"file:{POOLS}",
     }
