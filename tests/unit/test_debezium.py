@@ -302,6 +302,16 @@ def test_a_record_is_not_deeper_than_it_may_be() -> None:
         assert refused.value.code == "TOO_DEEP"
 
 
+def test_a_document_in_a_text_is_not_deeper_than_it_may_be_however_it_is_written() -> None:
+    declared = T.StructType([T.StructField("doc", T.VariantType())])
+    reader = DebeziumMessages(declared, DebeziumOptions())
+    text = json.dumps(change("c", after={"doc": "[" * 200 + "]" * 200}))
+    escaped = text.replace("[" * 200, "\\u005b" * 200)
+    for one in (text, escaped):
+        with pytest.raises(Refused, match="nested deeper"):
+            reader.document(one)
+
+
 def _nested(levels: int) -> Any:
     value: Any = 1
     for _ in range(levels):
