@@ -24,9 +24,7 @@ from deltalake import DeltaTable
 
 from bench.marketplace import WITH_DATABASE
 from bench.report import Age
-from ingest import settings
 from ingest.lake import Lake
-from ingest.session import POOLS, options_for_few_cores
 from ingest.stack.addresses import schema_registry_properties
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
@@ -37,8 +35,6 @@ from live.truth import has_read_all, is_confirmed, is_followed, position_of
 
 _STREAMS = [name.replace(".", "__") for name in TOPICS]
 _TABLES = ("live__customers", "live__orders")
-# Jobs take turns, as in `ingest serve`.
-_TURNS = f'-Dspark.scheduler.mode=FAIR "-Dspark.scheduler.allocation.file=file:{POOLS}"'
 # Seconds of p95 that are promised, to bronze and to models.
 _PROMISED, _PROMISED_OF_MODELS = 5.0, 60.0
 # Seconds in which a database is followed, and in which what was made last lands.
@@ -138,10 +134,6 @@ def _wait(
 @contextmanager
 def _landing(lake: Lake, way: _Way) -> Iterator[subprocess.Popen[bytes]]:
     environ = {**os.environ, "HEADWATER_LAKE": lake.root, "HEADWATER_LIVE": "true"}
-    if way.name == "all by hand":
-        # As `ingest serve` has them.
-        options = f"{options_for_few_cores()} {_TURNS}"
-        environ["HEADWATER_JAVA_OPTIONS"] = f"{options} {settings.java_options()}"
     command = [sys.executable, *way.command]
     with Path(lake.root, "process.log").open("wb") as log:
         process = subprocess.Popen(command, env=environ, stdout=log, stderr=log)

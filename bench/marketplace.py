@@ -20,17 +20,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
+from ingest import settings
 from ingest.databases.followed import FollowedDatabase
 from ingest.declarations.project import declared_streams
 from ingest.decode.messages import FROM_KAFKA
 from ingest.lake import Lake
 from ingest.run.broker_admin import BrokerAdmin
 from ingest.run.databases import database_of
-from ingest.session import session
+from ingest.session import POOLS, options_for_few_cores, session
 from ingest.stack.addresses import kafka_properties
 from live.events import TOPICS, avro_schemas
 
 WITH_DATABASE = "with-database"
+# Jobs take turns, as in `ingest serve`.
+_TURNS = f'-Dspark.scheduler.mode=FAIR "-Dspark.scheduler.allocation.file=file:{POOLS}"'
 # Seconds between two looks at what has landed.
 _PAUSE = 0.2
 _JSON = {
@@ -284,6 +287,10 @@ def _follow(spark: SparkSession, lake: Lake) -> None:
 def main() -> None:
     """Land events; with an argument also the database, and build the models."""
     lake = Lake(os.environ["HEADWATER_LAKE"])
+    if WITH_DATABASE in sys.argv:
+        # As `ingest serve` has them.
+        options = f"{options_for_few_cores()} {_TURNS} {settings.java_options()}"
+        os.environ["HEADWATER_JAVA_OPTIONS"] = options
     spark = session("bench", lake.root)
     by_hand = ByHand(spark, lake)
     if WITH_DATABASE in sys.argv:

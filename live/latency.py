@@ -16,6 +16,8 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 
+from ingest.lake import is_table
+
 # Milliseconds of Unix time in which each stream's rows were made.
 _MADE = {
     "customers": "source_ts_ms",
@@ -60,7 +62,7 @@ def latencies(lake: Path, since: float) -> Iterator[Latency]:
 def is_up_to_date(lake: Path, model: str) -> bool:
     """Whether a model has read all that its stream has landed."""
     path = lake / "bronze" / f"live__{_MODELS[model]}"
-    if not (path / "_delta_log").is_dir():
+    if not is_table(str(path)):
         return True
     newest = _asked(path, "select max(_batch_id) as newest from this")["newest"][0].as_py()
     batches, _ = _marks(lake).get(model, ([], []))
@@ -77,7 +79,7 @@ def _told(what: str, seconds: list[float]) -> Iterator[Latency]:
 def _made(lake: Path, name: str, since: float) -> list[tuple[int, float]]:
     """The batch of each row, and when it was made."""
     path = lake / "bronze" / f"live__{name}"
-    if not (path / "_delta_log").is_dir():
+    if not is_table(str(path)):
         return []
     asked = f"select _batch_id, cast({_MADE[name]} as double) / 1000 as made from this"  # noqa: S608
     rows = _asked(path, asked)
@@ -105,7 +107,7 @@ def _commits(path: Path) -> dict[int, float]:
 def _marks(lake: Path) -> Mapping[str, tuple[list[int], list[float]]]:
     """Up to which batch each model had read, and when that was written down."""
     path = lake / "ops" / "model_marks"
-    if not (path / "_delta_log").is_dir():
+    if not is_table(str(path)):
         return {}
     rows = _asked(path, "select model, mark, recorded_at from this order by mark, recorded_at")
     found: dict[str, tuple[list[int], list[float]]] = {}

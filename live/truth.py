@@ -15,7 +15,7 @@ from deltalake import DeltaTable, QueryBuilder
 from psycopg import sql
 from pyspark.sql.types import VariantVal
 
-from ingest.lake import Lake
+from ingest.lake import Lake, is_table
 from ingest.run.checkpoint import counted, newest_committed
 
 SLOT = "headwater_live"
@@ -164,7 +164,7 @@ def _asked(lake: Path, table: str, question: str) -> list[tuple[Any, ...]]:
     `table` is its path in the lake.
     """
     path = lake / table
-    if not (path / "_delta_log").is_dir():
+    if not is_table(str(path)):
         return []
     answer = QueryBuilder().register("this", DeltaTable(str(path))).execute(question).read_all()
     return [tuple(row.values()) for row in pa.table(answer).to_pylist()]
