@@ -26,6 +26,7 @@ from ingest.bronze.current import ORDER_RULE
 from ingest.bronze.deduplication import deduplicated
 from ingest.bronze.ingest_values import ingest_values, instant, of_the_batch
 from ingest.bronze.landed import Landed
+from ingest.bronze.worker_files import WorkerFiles
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.avro_messages import AvroMessages
 from ingest.decode.avro_texts import why_no_avro
@@ -69,6 +70,7 @@ class Landing:
     stream: Stream
     schema: StreamSchema
     comments: Comments
+    files: WorkerFiles
     types: EventTypes
     writers: Writers | None
     parked: Parked | None
@@ -175,17 +177,27 @@ class Landing:
     ) -> dict[str, Any]:
         """Land what fits at first sight; counts, and the marks of what was held back."""
         if is_landed:
-            # Delta would skip the write, and with it the look at the records.
-            with self.schema.as_recorded():
-                examined, seen = _observed(decoder)
-                examined.write.format("noop").mode("overwrite").save()
+            # Only to see what was held back.
+            examined, seen = _observed(self._examined_again(decoder, batch_id))
+            examined.write.format("noop").mode("overwrite").save()
         else:
             self.schema.record(batch_id, now)
-            examined, seen = _observed(decoder)
+            if written := self.files.landed(decoder, self.schema.columns, batch_id, now):
+                return written
+            examined, seen = _observed(decoder.examined())
             fresh = self._fresh(decoder.with_row(examined.where(f"{MARK} is null")), now)
             delta.append(self._with_ingest_columns(fresh, batch_id, now), self.path)
         # Counted afterwards, from one column: a look at each wide row on its way costs more.
         return {**seen.get, **self._counted(batch_id)}
+
+    def _examined_again(self, decoder: Decoder, batch_id: int) -> DataFrame:
+        """Records with MARK, null where an earlier try has landed them."""
+        if isinstance(decoder, JsonRecords) and not self.stream.identity.deduplicate_within:
+            unlanded = decoder.unlanded(self._rows_of(self.path, batch_id))
+            if unlanded:
+                return unlanded
+        with self.schema.as_recorded():
+            return decoder.examined()
 
     def _land_rest(
         self, decoder: Decoder, marks: str, batch_id: int, now: datetime, repeated: bool
@@ -362,9 +374,9 @@ class Landing:
         ).asDict()
 
 
-def _observed(decoder: Decoder) -> tuple[DataFrame, Observation]:
+def _observed(examined: DataFrame) -> tuple[DataFrame, Observation]:
     seen = Observation()
-    examined = decoder.examined().observe(
+    examined = examined.observe(
         seen,
         F.count(F.lit(1)).alias("records"),
         F.count(MARK).alias("held"),

@@ -107,7 +107,7 @@ class _Found:
     def add(self, elements: _Found, offsets: Counts) -> None:
         """Count runs of elements, each from one offset to the next, as the values' own."""
         self.inside.add(elements.inside.summed(offsets))
-        np.logical_or(self.odd, _any(elements.odd, offsets), out=self.odd)
+        np.logical_or(self.odd, any_of_runs(elements.odd, offsets), out=self.odd)
 
 
 def records(
@@ -394,6 +394,6 @@ def _numbers(values: pa.Array) -> Counts:
     return found
 
 
-def _any(wanted: Mask, offsets: Counts) -> Mask:
+def any_of_runs(wanted: Mask, offsets: Counts) -> Mask:
     """Whether any of each run of values is wanted."""
     return np.diff(np.concatenate([[0], np.cumsum(wanted)])[offsets]) > 0

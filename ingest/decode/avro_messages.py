@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 from ingest.declarations.stream import SchemaEvolution, Stream
 from ingest.decode.batches import Batches, Work
 from ingest.decode.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Rest, null_key_reason, row
+from ingest.decode.inputs import place_of
 from ingest.decode.messages import MessageInput
 from ingest.decode.parked import Parked
 from ingest.decode.repository import StreamSchema
@@ -116,9 +117,10 @@ class AvroMessages:
         """See Decoder."""
         held = [f"not {_READ}", *(f"{sql} is null" for _, sql in self._keys())]
         sized = self._input.messages.selectExpr("*", "length(value) as length")
+        place = place_of(self._input.place)
         return self._decoded(sized, self._schema.agreed.newest).selectExpr(
             *self._input.provenance,
-            f"if(value is not null and ({' or '.join(held)}), {self._input.place}, null) as {MARK}",
+            f"if(value is not null and ({' or '.join(held)}), {place}, null) as {MARK}",
             RESCUED,
             SCHEMA_ID,
             ROW,

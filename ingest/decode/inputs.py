@@ -87,18 +87,25 @@ class ColumnReader:
 
     def read(self, texts: pa.StringArray) -> dict[str, pa.Array]:
         """Each text's SCHEMA_ID, RECORD, INSTANTS where there can be some, and FITS."""
+        told = self.as_texts(texts)
+        if paths := instants_in(self.kind):
+            told[RECORD], instants = without_instants(told[RECORD], paths)
+            names = [str(number) for number in range(len(paths))]
+            # Spark knows columns by their places.
+            fits = told.pop(FITS)
+            told[INSTANTS] = pa.StructArray.from_arrays(instants, names=names)
+            told[FITS] = fits
+        return told
+
+    def as_texts(self, texts: pa.StringArray) -> dict[str, pa.Array]:
+        """The same with instants among the texts of RECORD."""
         kind = extracted(self.kind)
         found, fit = records(texts, kind, overflow_matters=self.overflow_matters)
         variations = pa.nulls(len(texts), pa.string())
         if self.watch:
             variations, known = self.watch.judged(texts, found, kind)
             fit = fit & known
-        told = {}
-        if paths := instants_in(self.kind):
-            found, instants = without_instants(found, paths)
-            names = [str(number) for number in range(len(paths))]
-            told[INSTANTS] = pa.StructArray.from_arrays(instants, names=names)
-        return {SCHEMA_ID: variations, RECORD: found, **told, FITS: pa.array(fit)}
+        return {SCHEMA_ID: variations, RECORD: found, FITS: pa.array(fit)}
 
 
 def _numbered(number: int) -> str:
@@ -132,8 +139,8 @@ class Input(Protocol):
         ...
 
     @property
-    def place(self) -> str:
-        """SQL of a record's place, from what `read` gives."""
+    def place(self) -> Sequence[str]:
+        """The columns that `read` gives which, with colons between, are a record's place."""
         ...
 
     def read(self, columns: ColumnReader, reading: Reading) -> DataFrame:
@@ -154,6 +161,11 @@ class Input(Protocol):
     def sampled(self, most: int) -> Batches:
         """At most `most` records, as `held` gives them."""
         ...
+
+
+def place_of(columns: Sequence[str]) -> str:
+    """SQL of a record's place, from the columns that make it."""
+    return f"concat_ws(':', {', '.join(columns)})"
 
 
 def gathered(pieces: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -33,7 +33,7 @@ def without_instants(
     instants = []
     for path in paths:
         text = pc.struct_field(record, list(path))
-        instant = _instants(text)
+        instant = instants_of(text)
         if instant is None:
             instant = pa.nulls(len(record), _INSTANT)
         else:
@@ -42,8 +42,8 @@ def without_instants(
     return record, instants
 
 
-def _instants(texts: pa.StringArray) -> pa.TimestampArray | None:
-    """None where one of the texts may be none."""
+def instants_of(texts: pa.StringArray) -> pa.TimestampArray | None:
+    """Texts as instants; None where one of them may be none."""
     there = texts.drop_null() if texts.null_count else texts
     if not len(there):
         return None

@@ -82,9 +82,9 @@ class FileInput:
         return is_cut and sum(map(_unpacked_size, self.paths)) > _MANY
 
     @property
-    def place(self) -> str:
+    def place(self) -> Sequence[str]:
         """See Input."""
-        return f"concat_ws(':', {', '.join(_PLACE)})"
+        return _PLACE
 
     def read(self, columns: ColumnReader, reading: Reading) -> DataFrame:
         """See Input."""

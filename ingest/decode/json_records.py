@@ -6,7 +6,7 @@ is held back, and read once more, value by value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +28,15 @@ from ingest.decode.decoder import (
     row,
 )
 from ingest.decode.exact_json import leftovers
-from ingest.decode.inputs import FITS, RECORD, ColumnReader, Input
+from ingest.decode.inputs import FITS, RECORD, ColumnReader, Input, place_of
 from ingest.decode.masking import Masking
+from ingest.decode.messages import MessageInput
 from ingest.decode.parked import Parked
 from ingest.decode.reading import Reading
 from ingest.decode.repository import StreamSchema
 from ingest.decode.schema_ids import numbers_of
 from ingest.decode.structures import Places, Watch
+from ingest.decode.table_writer import Key, TableWriter, Target, Written, can_write
 from ingest.decode.translations import AvroTranslation, CloudEventTranslation
 from ingest.decode.verdicts import (
     EVENT,
@@ -134,12 +136,48 @@ class JsonRecords:
         examined = self._records.read(reader, self._reading())
         return examined.selectExpr("*", f"{all_made} as {_MADE}").selectExpr(
             *self._records.provenance,
-            f"if({' or '.join(held)}, {self._records.place}, null) as {MARK}",
+            f"if({' or '.join(held)}, {place_of(self._records.place)}, null) as {MARK}",
             f"cast(null as string) as {RESCUED}",
             SCHEMA_ID,
             RECORD,
             _MADE,
         )
+
+    @property
+    def can_be_written(self) -> bool:
+        """Whether Spark's workers can write the records to the table's files themselves.
+
+        A process that repeats a batch has to find out what an earlier one has held back.
+        """
+        identity, columns = self._stream.identity, self._schema.columns
+        keys = [path for key in self._key_columns() for path in (key.path, *key.only_of)]
+        return (
+            isinstance(self._records, MessageInput)
+            and not identity.deduplicate_within
+            and can_write(columns, identity.event_time, identity.event_type)
+            and all(type_at(columns, path) for path in keys)
+        )
+
+    def written(self, target: Target) -> Written:
+        """What became of the records, each once, where `can_be_written`."""
+        reader = self._reader()
+        writer = TableWriter(
+            reader.kind,
+            reader.watch,
+            reader.overflow_matters,
+            target=target,
+            identity=self._stream.identity,
+            provenance=self._records.provenance,
+            place=self._records.place,
+            keys=self._key_columns(),
+        )
+        return Written.by(self._records.read(writer, self._reading()))
+
+    def unlanded(self, rows: DataFrame) -> DataFrame | None:
+        """See MessageInput; None where a row does not tell which record it is of."""
+        if not isinstance(self._records, MessageInput):
+            return None
+        return self._records.unlanded(rows)
 
     def with_row(self, examined: DataFrame) -> DataFrame:
         """See Decoder: not before, as a row is copied to be looked at, member by member."""
@@ -275,16 +313,20 @@ class JsonRecords:
         `value` gives SQL of a column.
         """
         there = self._schema.columns
-        keys = [
-            (".".join(path), value(path) if type_at(there, path) else "null")
-            for path in self._stream.identity.key
-        ]
-        if self._stream.envelope is not Envelope.DEBEZIUM:
-            return keys
+        found = []
+        for key in self._key_columns():
+            sql = value(key.path) if type_at(there, key.path) else "null"
+            for path, values in key.only_of.items():
+                concerned = ", ".join(map(text_literal, values))
+                sql = f"if(coalesce({value(path)}, '') in ({concerned}), cast({sql} as string), '')"
+            found.append((".".join(key.path), sql))
+        return found
+
+    def _key_columns(self) -> list[Key]:
+        is_changes = self._stream.envelope is Envelope.DEBEZIUM
         # What concerns no row needs no key.
-        operations = ", ".join(map(text_literal, ROW_OPERATIONS))
-        concerns = f"coalesce({value((OPERATION,))}, '') in ({operations})"
-        return [(path, f"if({concerns}, cast({sql} as string), '')") for path, sql in keys]
+        concerned: dict[Path, Sequence[str]] = {(OPERATION,): ROW_OPERATIONS} if is_changes else {}
+        return [Key(path, concerned) for path in self._stream.identity.key]
 
 
 def _messages(stream: Stream) -> ConnectMessages | None:

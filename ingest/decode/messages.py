@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from ingest.decode.batches import Batches
-from ingest.decode.decoder import SCHEMA_ID
-from ingest.decode.inputs import FITS, gathered
+from ingest.decode.decoder import MARK, SCHEMA_ID
+from ingest.decode.inputs import FITS, gathered, place_of
 from ingest.decode.schema_ids import headers_in
 from ingest.tables.columns import ddl
 
@@ -34,6 +34,7 @@ FROM_KAFKA = (
     *("topic as _source", "partition as _partition", "offset as _offset", "key as _key"),
     *("headers as _headers", "timestamp as _timestamp", "value"),
 )
+_PLACE = ("_source", "_partition", "_offset")
 # Up to so many messages, of so many bytes, are worked on here.
 _FEW, _SMALL = 5_000, 1 << 24
 
@@ -61,9 +62,15 @@ class MessageInput:
         return False
 
     @property
-    def place(self) -> str:
+    def place(self) -> Sequence[str]:
         """See Input: with the length, which tells what to expect of those that are held back."""
-        return "concat_ws(':', _source, _partition, _offset, length)"
+        return (*_PLACE, "length")
+
+    def unlanded(self, rows: DataFrame) -> DataFrame:
+        """A row for each message: MARK, its place, null where one of `rows` is of it."""
+        there = rows.select(*_PLACE).distinct().withColumn("_is_there", F.lit(True))
+        mark = f"if(_is_there, null, {place_of(self.place)}) as {MARK}"
+        return self._sized.join(there, list(_PLACE), "left").selectExpr(mark)
 
     def read(self, columns: ColumnReader, reading: Reading) -> DataFrame:
         """See Input."""
@@ -84,10 +91,12 @@ class MessageInput:
                 yield pa.RecordBatch.from_pydict(beside | told)
 
         kinds = f"{ddl(PROVENANCE)}, length int, {columns.ddl}"
-        sized = self.messages.selectExpr(
-            *PROVENANCE, "coalesce(length(value), 0) as length", "value"
-        )
-        return columns.mapped(sized, read, kinds)
+        return columns.mapped(self._sized, read, kinds)
+
+    @property
+    def _sized(self) -> DataFrame:
+        length = "coalesce(length(value), 0) as length"
+        return self.messages.selectExpr(*PROVENANCE, length, "value")
 
     def held(self, places: str) -> Batches:
         """See Input."""

@@ -16,6 +16,7 @@ from ingest import settings
 from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
 from ingest.bronze.release import release
+from ingest.bronze.worker_files import WorkerFiles
 from ingest.declarations.stream import Format, KafkaSource, Mask, OnDataLoss, Stream
 from ingest.decode.comments import Comments
 from ingest.decode.parked import Parked
@@ -97,6 +98,7 @@ class StreamQuery:
             stream=stream,
             schema=schema,
             comments=Comments(lake.bronze(stream.table), stream),
+            files=WorkerFiles(spark, lake.bronze(stream.table)),
             types=types,
             writers=writers,
             parked=self._parked,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from pyspark.sql import types as T
 from ingest.decode.decoder import SCHEMA_ID
 from ingest.decode.inputs import FITS, GROUP, RECORD, VARIANTS, ColumnReader
 from ingest.decode.instants import without_instants
+from ingest.decode.variants import variants
 from ingest.shapes.conversion import typed
 
 JSON = ["1", "1.50", "1e5", '"a"', "null", "true", "{}", "[]", '{"b": 1, "a": [{"x": null}]}']
@@ -27,6 +29,32 @@ OTHERS = [
     *("2026-02-29T00:00:00Z", "2026-11-24T24:00:00Z", "2026-11-24T23:59:60Z", "someday, in Z"),
     *("2026-11-24T12:00:00.Z", "2026-11-24T12:00:00+00:00Z", "2026-11-24T12:00:00 Z", ""),
 ]
+
+
+# Of the first, Python makes the bytes of a VARIANT; of the others some are left to Spark.
+DOCUMENTS = [
+    *JSON,
+    *("-0", "127", "128", "-32769", "2147483648", "-9223372036854775808", "-0.0", "0.050"),
+    *("123456789.5", "1234567890.5", f"1.{'2' * 17}", f"1.{'2' * 37}", f"1.{'2' * 38}", "1E-400"),
+    json.dumps({"z": {"a": 1, "z": [{"z": 2}]}, "a": "ü" * 31, "b": "ü" * 32, "": None}),
+    json.dumps({"\uffff": 1, "\U00010000": 2, "a": 3}),
+    json.dumps({f"k{number}": number for number in range(300)}),
+    json.dumps([[number] * 90 for number in range(300)]),
+    json.dumps({"n" * 40_000: "x" * 70_000}),
+]
+UNDECIDED = [*NO_JSON, "9223372036854775808", "1e400", r'"\ud800"', "[" * 1100 + "]" * 1100]
+
+
+def test_python_writes_variants_as_spark_does(spark: SparkSession) -> None:
+    texts = [*DOCUMENTS, *UNDECIDED]
+    rows = spark.createDataFrame([(one,) for one in texts], "t string")
+
+    written = variants(pa.array(texts)).to_pylist()
+
+    sparks = [row.v for row in rows.selectExpr("try_parse_json(t) as v").collect()]
+    assert [one and (one["value"], one["metadata"]) for one in written] == [
+        (one.value, one.metadata) for one in sparks[: len(DOCUMENTS)]
+    ] + [None] * len(UNDECIDED)
 
 
 @pytest.mark.parametrize("text", ["t", "get(array(t), 0)"])

@@ -1,0 +1,66 @@
+"""First passes over batches whose rows Spark's Python workers write to files themselves."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ingest.decode.decoder import Decoder
+from ingest.decode.json_records import JsonRecords
+from ingest.decode.table_writer import Target
+from ingest.tables.file_append import FileAppend
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql import types as T
+
+# Batches that Spark writes behind one that the workers could not, whose records they had read for
+# nothing.
+_REST = 100
+
+
+class WorkerFiles:
+    """Lands batches of one stream in the bronze table at `path`."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self._spark, self._path = spark, path
+        self._rest = 0
+
+    def landed(
+        self, decoder: Decoder, columns: T.StructType, batch_id: int, now: datetime
+    ) -> dict[str, Any] | None:
+        """Land what fits at first sight; None where Spark has to, and nothing has landed.
+
+        Counts, and the marks of what was held back.
+        """
+        if self._rest:
+            self._rest -= 1
+            return None
+        if not isinstance(decoder, JsonRecords) or not decoder.can_be_written:
+            return None
+        append = FileAppend(self._spark, self._path)
+        if not append.is_able or not _are_there(columns, append.columns):
+            return None
+        target = Target(folder=self._path, columns=append.columns, batch_id=batch_id, now=now)
+        written = decoder.written(target)
+        if written.is_unsuited:
+            self._rest = _REST
+            for file in written.files:
+                Path(self._path, file.name).unlink(missing_ok=True)
+            return None
+        if written.files:
+            append.commit(written.files)
+        return {
+            "records": written.records,
+            "held": written.held,
+            "marks": written.marks,
+            "rows": sum(file.rows for file in written.files),
+            "rescued": 0,
+        }
+
+
+def _are_there(columns: T.StructType, table: T.StructType) -> bool:
+    """Whether a table has columns just as they are: it need not grow."""
+    there = {one.name: one.dataType.simpleString() for one in table.fields}
+    return all(there.get(one.name) == one.dataType.simpleString() for one in columns.fields)
