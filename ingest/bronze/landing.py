@@ -191,8 +191,11 @@ class Landing:
         return {**seen.get, **self._counted(batch_id)}
 
     def _examined_again(self, decoder: Decoder, batch_id: int) -> DataFrame:
-        """Records with MARK, null where an earlier try has landed them."""
-        if isinstance(decoder, JsonRecords) and not self.stream.identity.deduplicate_within:
+        """Records with MARK, null where an earlier try has landed them.
+
+        A duplicate that it has dropped is held back, too, and dropped once more.
+        """
+        if isinstance(decoder, JsonRecords):
             unlanded = decoder.unlanded(self._rows_of(self.path, batch_id))
             if unlanded:
                 return unlanded

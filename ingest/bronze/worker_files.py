@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ingest.decode.decoder import Decoder
 from ingest.decode.json_records import JsonRecords
 from ingest.decode.table_writer import Target
+from ingest.failpoint import failpoint
+from ingest.shapes.evolution import has_variant
+from ingest.tables.columns import INGEST
 from ingest.tables.file_append import FileAppend
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ class WorkerFiles:
         if not isinstance(decoder, JsonRecords) or not decoder.can_be_written:
             return None
         append = FileAppend(self._spark, self._path)
-        if not append.is_able or not _are_there(columns, append.columns):
+        if not append.is_able or not _has_just(columns, append.columns):
             return None
         target = Target(folder=self._path, columns=append.columns, batch_id=batch_id, now=now)
         written = decoder.written(target)
@@ -49,6 +52,7 @@ class WorkerFiles:
             for file in written.files:
                 Path(self._path, file.name).unlink(missing_ok=True)
             return None
+        failpoint("before_first_commit")
         if written.files:
             append.commit(written.files)
         return {
@@ -60,7 +64,15 @@ class WorkerFiles:
         }
 
 
-def _are_there(columns: T.StructType, table: T.StructType) -> bool:
-    """Whether a table has columns just as they are: it need not grow."""
-    there = {one.name: one.dataType.simpleString() for one in table.fields}
-    return all(there.get(one.name) == one.dataType.simpleString() for one in columns.fields)
+def _has_just(columns: T.StructType, table: T.StructType) -> bool:
+    """Whether a table has ingest's columns and those, just as they are, so that it need not grow.
+
+    Of a VARIANT that it has beside them, Arrow cannot write nulls.
+    """
+    wanted = {one.name: one.dataType for one in [*INGEST.fields, *columns.fields]}
+    there = {one.name: one.dataType for one in table.fields}
+    beside = [kind for name, kind in there.items() if name not in wanted]
+    return not any(map(has_variant, beside)) and all(
+        name in there and there[name].simpleString() == kind.simpleString()
+        for name, kind in wanted.items()
+    )

@@ -147,7 +147,8 @@ class JsonRecords:
     def can_be_written(self) -> bool:
         """Whether Spark's workers can write the records to the table's files themselves.
 
-        A process that repeats a batch has to find out what an earlier one has held back.
+        Of files a process that repeats a batch could not find out what an earlier one has held
+        back: a row does not tell its line.
         """
         identity, columns = self._stream.identity, self._schema.columns
         keys = [path for key in self._key_columns() for path in (key.path, *key.only_of)]

@@ -6,7 +6,8 @@ Only what is plain to see: of each other value it is said that Spark has to judg
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,16 +98,14 @@ def _made_of_text(kind: T.DataType, texts: pa.StringArray) -> pa.Array:
         return variants(texts)
     if isinstance(kind, T.TimestampType):
         instants = instants_of(texts)
-        if instants is None:
-            # One of another form makes none of all.
-            instants = instants_of(_matching(texts, _INSTANT))
-        return pa.nulls(len(texts), target) if instants is None else instants.cast(target)
+        # One that is none, or is written otherwise, makes none of all.
+        return _cast(texts, _INSTANT, target, _instant) if instants is None else instants
     if isinstance(kind, T.DateType):
         return _cast(texts, _DATE, target, _date)
     if isinstance(kind, T.DecimalType):
         fraction = rf"(\.[0-9]{{1,{kind.scale}}}0*)?" if kind.scale else r"(\.0+)?"
         number = rf"^-?[0-9]{{1,{kind.precision - kind.scale}}}{fraction}$"
-        return _cast(texts, number, target, lambda _: None)
+        return _cast(texts, number, target, _decimal)
     whole = _cast(texts, _WHOLE, pa.int64(), int)
     bits = next(size for one, size in _SMALL.items() if isinstance(kind, one))
     in_range = pc.and_(pc.greater_equal(whole, -(2 ** (bits - 1))), pc.less(whole, 2 ** (bits - 1)))
@@ -117,16 +116,13 @@ def _cast(
     texts: pa.StringArray, plain: str, kind: pa.DataType, one: Callable[[str], Any]
 ) -> pa.Array:
     """Texts that match `plain`, cast; `one` casts a single one, or gives None."""
-    texts = _matching(texts, plain)
+    fitting = pc.match_substring_regex(texts, plain)
+    if not pc.all(fitting).as_py():
+        texts = pc.if_else(fitting, texts, None)
     try:
         return texts.cast(kind)
     except pa.ArrowInvalid:
         return pa.array([one(text) if text else None for text in texts.to_pylist()], kind)
-
-
-def _matching(texts: pa.StringArray, plain: str) -> pa.StringArray:
-    fitting = pc.match_substring_regex(texts, plain)
-    return texts if pc.all(fitting).as_py() else pc.if_else(fitting, texts, None)
 
 
 def _date(text: str) -> date | None:
@@ -134,6 +130,19 @@ def _date(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
+
+
+def _instant(text: str) -> datetime | None:
+    try:
+        # Of midnight at a day's end, newer Pythons make the next day.
+        return None if text[11:13] == "24" else datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _decimal(text: str) -> Decimal:
+    """Without the zeros that do not count, which may be more digits than a decimal has."""
+    return Decimal(text.rstrip("0") if "." in text else text)
 
 
 def _mask(values: pa.BooleanArray) -> Mask:

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 # What a task tells, as JSON.
 _TOLD = "told string"
-# Records that a task holds back for values that only Spark can judge. Each takes a hundred times
-# as long as one that fits; past this Spark is quicker with all of them.
-_MOST_UNSURE = 200
+# Records that a task holds back only for values that Spark has to judge: so many, or such a share
+# of all. Each takes a hundred times as long as one that fits; past this Spark is quicker with all.
+_MOST_UNSURE, _SHARE = 200, 0.01
 _EVENT_TIMES = (T.TimestampType, T.DateType)
 _EVENT_TYPES = (T.StringType, T.LongType, T.BooleanType)
 
@@ -116,14 +116,16 @@ class TableWriter(ColumnReader):
             [(one.name, arrow_type(one.dataType)) for one in self.target.columns.fields]
         )
         writer = DataFileWriter(self.target.folder, schema)
-        records = unsure = 0
+        records, unsure, is_unsuited = 0, 0, False
         marks: list[str] = []
         try:
             for batch in batches:
                 columns, odd = made(self.kind, batch[RECORD])
-                held = ~_mask(batch[FITS]) | odd | self._unkeyed(columns)
-                records, unsure = records + len(batch), unsure + int(odd.sum())
-                if unsure > _MOST_UNSURE:
+                fits = _mask(batch[FITS])
+                held = ~fits | odd | self._unkeyed(columns)
+                records, unsure = records + len(batch), unsure + int((odd & fits).sum())
+                is_unsuited = unsure > max(_MOST_UNSURE, _SHARE * records)
+                if is_unsuited:
                     break
                 rows = pa.RecordBatch.from_arrays(
                     [self._column(one, batch, columns) for one in schema], schema=schema
@@ -133,13 +135,12 @@ class TableWriter(ColumnReader):
                     rows = rows.filter(pa.array(~held))
                 if len(rows):
                     writer.write(rows)
+            if is_unsuited:
+                writer.abandon()
+            file = None if is_unsuited else writer.finish()
         except BaseException:
             writer.abandon()
             raise
-        is_unsuited = unsure > _MOST_UNSURE
-        if is_unsuited:
-            writer.abandon()
-        file = None if is_unsuited else writer.finish()
         told = {
             "file": asdict(file) if file else None,
             "records": records,

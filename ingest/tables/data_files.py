@@ -76,7 +76,8 @@ class DataFileWriter:
         for number, (path, kind) in enumerate(self._leaves):
             values = rows.column(path[0])
             for name in path[1:]:
-                values = pc.struct_field(values, name)
+                # As a list: a text that begins with a point would be a path.
+                values = pc.struct_field(values, [name])
             self._nulls[number] += values.null_count
             if pa.types.is_floating(kind) and pc.any(pc.is_nan(values)).as_py():
                 self._is_odd[number] = True
@@ -98,8 +99,10 @@ class DataFileWriter:
 
     def abandon(self) -> None:
         """Leave no file."""
-        if self._writer:
-            self._writer.close()
+        try:
+            if self._writer:
+                self._writer.close()
+        finally:
             self._path.unlink(missing_ok=True)
 
     def _stats(self, told: parquet.FileMetaData) -> str:
@@ -193,8 +196,11 @@ def _written_bounds(least: Any, most: Any, kind: pa.DataType) -> tuple[str, str]
         return json.dumps(least[:_CHARACTERS]), _greatest(most)
     if pa.types.is_decimal(kind):
         return f"{least:f}", f"{most:f}"
-    if pa.types.is_floating(kind) and not np.isfinite([least, most]).all():
-        return None
+    if pa.types.is_floating(kind):
+        # Parquet has a least zero be the one below zero, which Delta would show as a minimum.
+        least += 0.0
+        if not np.isfinite([least, most]).all():
+            return None
     return json.dumps(least), json.dumps(most)
 
 

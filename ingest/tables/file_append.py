@@ -25,9 +25,15 @@ _FEATURES = frozenset(
         *("timestampNtz", "vacuumProtocolCheck", "v2Checkpoint", "changeDataFeed"),
     }
 )
-# What Spark would look at in each row: by properties of a table, and of a column.
-_PROMISES = ("delta.constraints.", "delta.columnMapping.", "delta.enableIcebergCompat")
-_OF_A_COLUMN = ("delta.invariants", "delta.generationExpression", "delta.identity.")
+# What Spark would see to when it writes: by properties of a table, and of a column.
+_PROMISES = (
+    *("delta.constraints.", "delta.columnMapping.", "delta.enableIcebergCompat"),
+    "delta.autoOptimize.",
+)
+_OF_A_COLUMN = (
+    *("delta.invariants", "delta.generationExpression", "delta.identity."),
+    "__CHAR_VARCHAR_TYPE_STRING",
+)
 
 
 class FileAppend:
@@ -68,8 +74,19 @@ def _is_plain(table: Mapping[str, Any], protocol: Mapping[str, Any], kind: T.Str
         features <= _FEATURES
         and not table["partitionColumns"]
         and not any(name.startswith(_PROMISES) for name in table["configuration"])
-        and all(
-            one.nullable and not any(name.startswith(_OF_A_COLUMN) for name in one.metadata)
-            for one in kind.fields
-        )
+        and _are_free(kind)
+    )
+
+
+def _are_free(kind: T.DataType) -> bool:
+    """Whether each member, however deep, may be null and is promised nothing."""
+    if isinstance(kind, T.ArrayType):
+        return kind.containsNull and _are_free(kind.elementType)
+    if isinstance(kind, T.MapType):
+        return kind.valueContainsNull and _are_free(kind.valueType)
+    return not isinstance(kind, T.StructType) or all(
+        one.nullable
+        and not any(name.startswith(_OF_A_COLUMN) for name in one.metadata)
+        and _are_free(one.dataType)
+        for one in kind.fields
     )

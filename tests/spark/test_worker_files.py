@@ -232,22 +232,26 @@ def test_delta_is_told_of_a_file_what_spark_tells(workshop: Workshop) -> None:
     assert rows_of_workers(ours) == len(SOUND)
 
 
-def test_a_repeated_batch_lands_what_an_earlier_try_has_held_back(
-    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("step", "landed"), [("before_first_commit", 0), ("after_first_write", len(SOUND))]
+)
+def test_a_repeated_batch_lands_what_an_earlier_try_has_not(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, step: str, landed: int
 ) -> None:
     """Whoever wrote the first commit: Spark would not have held back all of it."""
-    ours, sparks = land_both(workshop, "repeated")
+    ours, sparks = land_both(workshop, f"repeated_{step}")
     later = messages(workshop, SOUND + ODD, len(FIRST))
 
-    def killed(place: str) -> None:
-        if place == "after_first_write":
+    def killed(reached: str) -> None:
+        if reached == step:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("ingest.bronze.landing.failpoint", killed)
+        for module in ("landing", "worker_files"):
+            patched.setattr(f"ingest.bronze.{module}.failpoint", killed)
         with pytest.raises(KeyboardInterrupt):
             ours.land_messages(later, 1, repeated=False)
-    assert rows_of_workers(ours) == len(SOUND)
+    assert rows_of_workers(ours) == landed
     again = replace(ours, files=BySpark(ours.spark, ours.path))
     again.land_messages(later, 1, repeated=True)
     sparks.land_messages(later, 1, repeated=False)
@@ -267,6 +271,13 @@ def test_a_batch_of_what_only_spark_can_judge_is_left_to_it(workshop: Workshop) 
     # The next one is not tried, as it would be in vain again.
     ours.land_messages(messages(workshop, SOUND, 2000), 2, repeated=False)
     assert rows_of_workers(ours) == 0
+
+
+def test_a_variant_that_a_table_has_beside_is_left_to_spark(workshop: Workshop) -> None:
+    ours, _ = land_both(workshop, "beside")
+    ours.spark.sql(f"alter table delta.`{ours.path}` add columns (earlier struct<v: variant>)")
+    landed = ours.land_messages(messages(workshop, SOUND, len(FIRST)), 1, repeated=False)
+    assert (landed.landed, rows_of_workers(ours)) == (len(SOUND), 0)
 
 
 def test_what_is_promised_of_a_table_is_kept_by_spark(workshop: Workshop) -> None:

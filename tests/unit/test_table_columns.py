@@ -23,8 +23,8 @@ from ingest.decode.table_columns import are_plain, arrow_type, made
         (T.DateType(), ["2026-03-01", "0001-01-01"], [date(2026, 3, 1), date(1, 1, 1)]),
         (
             T.DecimalType(4, 2),
-            ["12.5", "-0.10", "7", "99.99000"],
-            [Decimal("12.50"), Decimal("-0.10"), Decimal("7.00"), Decimal("99.99")],
+            ["12.5", "-0.10", "7", "99.99000", f"1.5{'0' * 40}"],
+            [*map(Decimal, ("12.50", "-0.10", "7.00", "99.99", "1.50"))],
         ),
         (T.DecimalType(3, 0), ["-999", "1.00"], [Decimal(-999), Decimal(1)]),
         (
@@ -58,7 +58,10 @@ def test_plain_values_are_made(kind: T.DataType, texts: list[str], expected: lis
         (
             T.TimestampType(),
             "2026-03-01T10:00:00Z",
-            ["2026-03-01T10:00:00+02:00", "2026-03-01T10:00Z", "2026-03-01", "soon"],
+            [
+                *("2026-03-01T10:00:00+02:00", "2026-03-01T10:00Z", "2026-03-01", "soon"),
+                *("2026-02-30T10:00:00Z", "2026-03-01T24:00:00Z", "0000-01-01T00:00:00Z"),
+            ],
         ),
         (T.VariantType(), "{}", ["{'a': 1}", '{"a": 1, "a": 2}', "1e400"]),
     ],
