@@ -41,7 +41,7 @@ class FileAppend:
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         jvm: Any = spark._jvm
-        self._java = jvm
+        self._spark, self._java = spark, jvm
         self._delta = jvm.org.apache.spark.sql.delta
         self._transaction = self._delta.DeltaLog.forTable(
             spark._jsparkSession, path
@@ -61,7 +61,30 @@ class FileAppend:
         mode = self._java.org.apache.spark.sql.SaveMode.Append
         write = getattr(self._delta, "DeltaOperations$Write")
         operation = write(mode, nothing, *[none] * 7)
+        self._tell(
+            {
+                "numFiles": len(files),
+                "numOutputRows": sum(file.rows for file in files),
+                "numOutputBytes": sum(file.size for file in files),
+            }
+        )
         self._transaction.commit(self._seq(actions), operation)
+
+    def _tell(self, counts: Mapping[str, int]) -> None:
+        """Have the table's history show what Spark's own writes show."""
+        java, context = self._java, self._spark._jsc.sc()
+        told = java.java.util.HashMap()
+        for name, count in counts.items():
+            metric = java.org.apache.spark.sql.execution.metric.SQLMetrics.createMetric(
+                context, name
+            )
+            metric.set(count)
+            told.put(name, metric)
+        found = java.scala.jdk.javaapi.CollectionConverters.asScala(told)
+        maps = getattr(getattr(java.scala.collection.immutable, "Map$"), "MODULE$")
+        self._transaction.registerSQLMetrics(
+            self._spark._jsparkSession, getattr(maps, "from")(found)
+        )
 
     def _seq(self, found: Any) -> Any:
         return self._java.scala.jdk.javaapi.CollectionConverters.asScala(found).toSeq()

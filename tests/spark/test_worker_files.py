@@ -230,6 +230,18 @@ def test_delta_is_told_of_a_file_what_spark_tells(workshop: Workshop) -> None:
     for offset in range(1, len(SOUND) + 1):
         assert stats_of(ours, offset) == stats_of(sparks, offset)
     assert rows_of_workers(ours) == len(SOUND)
+    histories = (
+        one.spark.sql(f"describe history delta.`{one.path}` limit {len(SOUND)}").collect()
+        for one in (ours, sparks)
+    )
+    mine, theirs = (
+        [
+            (row.operation, sorted(row.operationMetrics), row.operationMetrics["numOutputRows"])
+            for row in one
+        ]
+        for one in histories
+    )
+    assert mine == theirs
 
 
 @pytest.mark.parametrize(
