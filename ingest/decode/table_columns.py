@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _WHOLE = r"^-?[0-9]{1,18}$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _INSTANT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z$"
+# Of a decimal of 128 bits.
+_MOST_DIGITS = 38
 _SMALL: dict[type[T.DataType], int] = {T.ByteType: 8, T.ShortType: 16, T.IntegerType: 32}
 _PLAIN = (T.DateType, T.TimestampType, T.DecimalType, *_SMALL)
 
@@ -103,9 +105,12 @@ def _made_of_text(kind: T.DataType, texts: pa.StringArray) -> pa.Array:
     if isinstance(kind, T.DateType):
         return _cast(texts, _DATE, target, _date)
     if isinstance(kind, T.DecimalType):
-        fraction = rf"(\.[0-9]{{1,{kind.scale}}}0*)?" if kind.scale else r"(\.0+)?"
+        # Zeros that do not count, too, but no more digits than Arrow reads without a fault.
+        zeros = _MOST_DIGITS - kind.precision
+        some = rf"[0-9]{{1,{kind.scale}}}0{{0,{zeros}}}" if kind.scale else rf"0{{1,{zeros}}}"
+        fraction = rf"(\.{some})?" if kind.scale or zeros else ""
         number = rf"^-?[0-9]{{1,{kind.precision - kind.scale}}}{fraction}$"
-        return _cast(texts, number, target, _decimal)
+        return _cast(texts, number, target, Decimal)
     whole = _cast(texts, _WHOLE, pa.int64(), int)
     bits = next(size for one, size in _SMALL.items() if isinstance(kind, one))
     in_range = pc.and_(pc.greater_equal(whole, -(2 ** (bits - 1))), pc.less(whole, 2 ** (bits - 1)))
@@ -138,11 +143,6 @@ def _instant(text: str) -> datetime | None:
         return None if text[11:13] == "24" else datetime.fromisoformat(text)
     except ValueError:
         return None
-
-
-def _decimal(text: str) -> Decimal:
-    """Without the zeros that do not count, which may be more digits than a decimal has."""
-    return Decimal(text.rstrip("0") if "." in text else text)
 
 
 def _mask(values: pa.BooleanArray) -> Mask:

@@ -188,7 +188,7 @@ def _bounds(
 
 def _is_empty(column: parquet.ColumnChunkMetaData) -> bool:
     stats = column.statistics
-    return column.num_values == (stats.null_count if stats else 0)
+    return bool(column.num_values == (stats.null_count if stats else 0))
 
 
 def _written_bounds(least: Any, most: Any, kind: pa.DataType) -> tuple[str, str] | None:

@@ -23,8 +23,8 @@ from ingest.decode.table_columns import are_plain, arrow_type, made
         (T.DateType(), ["2026-03-01", "0001-01-01"], [date(2026, 3, 1), date(1, 1, 1)]),
         (
             T.DecimalType(4, 2),
-            ["12.5", "-0.10", "7", "99.99000", f"1.5{'0' * 40}"],
-            [*map(Decimal, ("12.50", "-0.10", "7.00", "99.99", "1.50"))],
+            ["12.5", "-0.10", "7", "99.99000", f"-99.99{'0' * 34}"],
+            [*map(Decimal, ("12.50", "-0.10", "7.00", "99.99", "-99.99"))],
         ),
         (T.DecimalType(3, 0), ["-999", "1.00"], [Decimal(-999), Decimal(1)]),
         (
@@ -54,7 +54,14 @@ def test_plain_values_are_made(kind: T.DataType, texts: list[str], expected: lis
             "2026-03-01",
             ["2026-02-30", "2026-3-1", "2026-03-01T00:00:00Z", "0000-01-01"],
         ),
-        (T.DecimalType(4, 2), "1.5", ["0.125", "100", "1e1", ".5", "1.", "NaN"]),
+        # Of more than 38 digits, zeros though they be, Arrow makes something else.
+        (
+            T.DecimalType(4, 2),
+            "1.5",
+            ["0.125", "100", "1e1", ".5", "1.", "NaN", f"99.99{'0' * 35}", f"1.5{'0' * 40}"],
+        ),
+        (T.DecimalType(38, 0), "9" * 38, ["9" * 39, "1.0", "1."]),
+        (T.DecimalType(38, 37), f"9.{'9' * 37}", [f"9.{'9' * 38}", "10"]),
         (
             T.TimestampType(),
             "2026-03-01T10:00:00Z",
