@@ -1,7 +1,8 @@
 """Instants of JSON, which Arrow reads out of their texts many times as fast as Spark does.
 
 Only those of which both make the same: a date, a time with seconds and up to six digits of a
-fraction, in UTC, with a Z at the end. Of all others the text stays, which Spark casts.
+fraction, and at the end a Z or an offset of hours and minutes. Of all others the text stays, which
+Spark casts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from pyspark.sql import types as T
 
 from ingest.shapes.conversion import Path, members_of
 
-_INSTANT = pa.timestamp("us", tz="UTC")
+# An offset is less than 18 hours: that is Spark's greatest, and Arrow takes greater ones.
+INSTANT = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?"
+    r"(?:Z|[+-](?:0[0-9]|1[0-7]):[0-5][0-9])$"
+)
+_TYPE = pa.timestamp("us", tz="UTC")
 # Bytes of "2026-11-24T12:00:00Z", the shortest; what is shorter says no seconds.
 _LEAST = 20
 _UTC = ord("Z")
@@ -35,7 +41,7 @@ def without_instants(
         text = pc.struct_field(record, list(path))
         instant = instants_of(text)
         if instant is None:
-            instant = pa.nulls(len(record), _INSTANT)
+            instant = pa.nulls(len(record), _TYPE)
         else:
             record = _replaced(record, path, pa.nulls(len(record), pa.string()))
         instants.append(instant)
@@ -47,15 +53,20 @@ def instants_of(texts: pa.StringArray) -> pa.TimestampArray | None:
     there = texts.drop_null() if texts.null_count else texts
     if not len(there):
         return None
-    offsets = np.frombuffer(there.buffers()[1], dtype=np.int32)
-    offsets = offsets[there.offset : there.offset + len(there) + 1]
-    ends = np.frombuffer(there.buffers()[2] or b"", dtype=np.uint8)
-    if np.diff(offsets).min() < _LEAST or (ends[offsets[1:] - 1] != _UTC).any():
+    if not (_are_in_utc(there) or pc.all(pc.match_substring_regex(there, INSTANT)).as_py()):
         return None
     try:
-        return pc.cast(texts, _INSTANT)
+        return pc.cast(texts, _TYPE)
     except pa.ArrowInvalid:
         return None
+
+
+def _are_in_utc(texts: pa.StringArray) -> bool:
+    """Whether each text is long enough, and has a Z at its end; of such the rest is seen later."""
+    offsets = np.frombuffer(texts.buffers()[1], dtype=np.int32)
+    offsets = offsets[texts.offset : texts.offset + len(texts) + 1]
+    ends = np.frombuffer(texts.buffers()[2] or b"", dtype=np.uint8)
+    return bool(np.diff(offsets).min() >= _LEAST and (ends[offsets[1:] - 1] == _UTC).all())
 
 
 def _replaced(record: pa.StructArray, path: Path, value: pa.Array) -> pa.StructArray:

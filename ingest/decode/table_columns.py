@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
 from ingest.decode.arrow_json import any_of_runs
-from ingest.decode.instants import instants_of
+from ingest.decode.instants import INSTANT, instants_of
 from ingest.decode.variants import variants
 from ingest.shapes.conversion import is_json
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _WHOLE = r"^-?[0-9]{1,18}$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_INSTANT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z$"
 # Of a decimal of 128 bits.
 _MOST_DIGITS = 38
 _SMALL: dict[type[T.DataType], int] = {T.ByteType: 8, T.ShortType: 16, T.IntegerType: 32}
@@ -101,7 +100,7 @@ def _made_of_text(kind: T.DataType, texts: pa.StringArray) -> pa.Array:
     if isinstance(kind, T.TimestampType):
         instants = instants_of(texts)
         # One that is none, or is written otherwise, makes none of all.
-        return _cast(texts, _INSTANT, target, _instant) if instants is None else instants
+        return _cast(texts, INSTANT, target, _instant) if instants is None else instants
     if isinstance(kind, T.DateType):
         return _cast(texts, _DATE, target, _date)
     if isinstance(kind, T.DecimalType):
