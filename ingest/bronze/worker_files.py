@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ from ingest.tables.file_append import FileAppend
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql import types as T
+
+log = logging.getLogger(__name__)
 
 # Batches that Spark writes behind one that the workers could not, whose records they had read for
 # nothing.
@@ -49,6 +52,13 @@ class WorkerFiles:
         written = decoder.written(target)
         if written.is_unsuited:
             self._rest = _REST
+            log.info(
+                "%s: batch %d: many values are written as only Spark reads them: it writes this "
+                "batch and the next %d itself, which takes longer",
+                Path(self._path).name,
+                batch_id,
+                _REST,
+            )
             for file in written.files:
                 Path(self._path, file.name).unlink(missing_ok=True)
             return None

@@ -270,7 +270,10 @@ def test_a_repeated_batch_lands_what_an_earlier_try_has_not(
     assert shown(again) == shown(sparks)
 
 
-def test_a_batch_of_what_only_spark_can_judge_is_left_to_it(workshop: Workshop) -> None:
+def test_a_batch_of_what_only_spark_can_judge_is_left_to_it(
+    workshop: Workshop, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "ingest.bronze")
     ours, _ = land_both(workshop, "unsuited")
     elsewhere = [{"id": number, "at": "2026-03-01"} for number in range(1000)]
     files = len(list(Path(ours.path).glob("*.parquet")))
@@ -280,6 +283,9 @@ def test_a_batch_of_what_only_spark_can_judge_is_left_to_it(workshop: Workshop) 
     assert (landed.landed, landed.has_second, rows_of_workers(ours)) == (1000, False, 0)
     written = [one for one in Path(ours.path).glob("*.parquet") if "-c000." not in one.name]
     assert (len(written), files > 0) == (0, True)
+    assert (
+        "test__unsuited_by_workers: batch 2: many values are written as only Spark" in caplog.text
+    )
     # The next one is not tried, as it would be in vain again.
     ours.land_messages(messages(workshop, SOUND, 2000), 2, repeated=False)
     assert rows_of_workers(ours) == 0
