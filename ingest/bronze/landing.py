@@ -26,10 +26,10 @@ from ingest.bronze.current import ORDER_RULE
 from ingest.bronze.deduplication import deduplicated
 from ingest.bronze.ingest_values import ingest_values, instant, of_the_batch
 from ingest.bronze.landed import Landed
+from ingest.bronze.unreadable_files import broken_files
 from ingest.bronze.worker_files import WorkerFiles
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.avro_messages import AvroMessages
-from ingest.decode.avro_texts import why_no_avro
 from ingest.decode.comments import Comments
 from ingest.decode.decoder import MARK, ROW, SOURCE, Decoder, Rest
 from ingest.decode.json_files import FileInput, Layout
@@ -43,7 +43,7 @@ from ingest.decode.writers import Writers
 from ingest.errors import SourceUnreadable
 from ingest.events.event_types import EventTypes
 from ingest.failpoint import failpoint
-from ingest.files.headers import csv_header, empty_files, why_unreadable
+from ingest.files.headers import empty_files
 from ingest.files.lines import packed_otherwise
 from ingest.lake import Lake
 from ingest.shapes.conversion import at, quoted, text_literal, type_at
@@ -109,7 +109,7 @@ class Landing:
                     partial(self._of_files, readable), len(readable), unreadable, first, repeated
                 )
             except (PySparkException, Py4JError, SourceUnreadable):
-                broken = _unreadable(readable, self.stream)
+                broken = broken_files(readable, self.stream)
                 if not broken:
                     raise
                 unreadable |= broken
@@ -386,19 +386,3 @@ def _observed(examined: DataFrame) -> tuple[DataFrame, Observation]:
         F.expr(f"listagg({MARK}, ',')").alias("marks"),
     )
     return examined, seen
-
-
-def _unreadable(paths: Sequence[str], stream: Stream) -> dict[str, str]:
-    """The files that cannot be read to their end, or without a sound header, with the reason."""
-    found = {}
-    for path in paths:
-        try:
-            if stream.format is Format.AVRO:
-                why_no_avro(path)
-                continue
-            why_unreadable(path, stream.format)
-            if stream.format is Format.CSV and stream.csv.header:
-                csv_header(path, stream.csv)
-        except SourceUnreadable as error:
-            found[path] = str(error)
-    return found

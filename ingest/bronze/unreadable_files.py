@@ -1,0 +1,26 @@
+"""Which files of a batch cannot be read, where reading all of it has failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ingest.declarations.stream import Format, Stream
+from ingest.decode.avro_texts import why_no_avro
+from ingest.errors import SourceUnreadable
+from ingest.files.headers import csv_header, why_unreadable
+
+
+def broken_files(paths: Sequence[str], stream: Stream) -> dict[str, str]:
+    """The files that cannot be read to their end, or without a sound header, with the reason."""
+    found = {}
+    for path in paths:
+        try:
+            if stream.format is Format.AVRO:
+                why_no_avro(path)
+                continue
+            why_unreadable(path, stream.format)
+            if stream.format is Format.CSV and stream.csv.header:
+                csv_header(path, stream.csv)
+        except SourceUnreadable as error:
+            found[path] = str(error)
+    return found
