@@ -56,6 +56,8 @@ class ContinuousDbt:
         self._known_to_claim: frozenset[str] = frozenset()
         # What the catalog was told last, and how often streams had grown then.
         self._registered: tuple[Catalog, int] | None = None
+        # Whether a model has failed since, be it for a table that the catalog has lost.
+        self._is_doubted = False
         self._growths = 0
         self._passes = 0
         self._thread = threading.Thread(target=self._run, name="continuous dbt")
@@ -130,18 +132,26 @@ class ContinuousDbt:
 
         growths, catalog = self._growths, self._facts.catalog()
         try:
-            built = self._dbt.build(chosen.models, ends)
+            built = self._dbt.build(chosen.models, ends, self._surely_registered())
         except HeadwaterError as error:
             # Said once, not for each model.
             log.error("error[%s]: %s; trying again", error.code, error)
+            self._is_doubted = True
             built = dict.fromkeys(chosen.models, Built(outcome=Outcome.FAILED, error=str(error)))
             self._save(built)
             return built
         self._registered = catalog, growths
+        self._is_doubted = any(one.outcome is Outcome.FAILED for one in built.values())
         self._passes += 1
         if self._passes % _COMPACT_EVERY == 0:
             self._compact()
         return built
+
+    def _surely_registered(self) -> Catalog | None:
+        """What the catalog knows, unless it may have to be told more."""
+        if not self._registered or self._is_doubted or self._dbt.is_waiting:
+            return None
+        return self._registered[0]
 
     def _taken(self) -> frozenset[str]:
         """Models that others build. What is below them is behind as soon as they are done."""

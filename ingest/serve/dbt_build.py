@@ -21,8 +21,9 @@ from dbt.task import build as dbt_build
 from ingest import settings
 from ingest.errors import ModelFailed
 from ingest.serve.backlog import Built, Outcome
-from ingest.serve.facts import Facts
+from ingest.serve.facts import Catalog, Facts
 from ingest.serve.models import KINDS
+from ingest.serve.records import Records
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -32,7 +33,7 @@ log = logging.getLogger(__name__)
 _OUTCOMES = {"success": Outcome.BUILT, "error": Outcome.FAILED, "partial success": Outcome.FAILED}
 # Of dbt's own; it rewrites target/ at each command, and a person's may run beside us.
 _TARGET = "target/serve"
-# Where macros find what this process knows (macros/serve/driver_facts.sql).
+# Where macros find what this process knows and can do (macros/serve/driver_facts.sql).
 _FACTS = "headwater_driver"
 # Where they tell whether a type waits for its columns (macros/catalog/register_types.sql).
 _WAITING = "headwater_types_waiting"
@@ -46,16 +47,20 @@ class DbtBuild:
 
     manifest: Manifest
     facts: Facts
+    records: Records
     root: Path = field(default_factory=settings.project_dir)
 
-    def build(self, models: Set[str], ends: Callable[[], bool]) -> Mapping[str, Built]:
+    def build(
+        self, models: Set[str], ends: Callable[[], bool], registered: Catalog | None = None
+    ) -> Mapping[str, Built]:
         """Build models, until done or until `ends` says so between two of them.
 
+        `registered` is what Spark's catalog knows for sure, which it is not told again.
         Raises ModelFailed where dbt itself could not, so that nothing was built.
         """
         chosen = sorted(self._selector(model) for model in models)
         kinds = [word for kind in KINDS for word in ("--resource-type", kind)]
-        answer = self._invoke(["build", *kinds, "--select", *chosen], ends)
+        answer = self._invoke(["build", *kinds, "--select", *chosen], ends, registered)
         if answer.result is None:
             raise ModelFailed(f"dbt build: {first_line(answer.exception)}")
         built = {}
@@ -85,7 +90,12 @@ class DbtBuild:
     def _selector(self, model: str) -> str:
         return "fqn:" + ".".join(self.manifest.nodes[model].fqn)
 
-    def _invoke(self, arguments: Sequence[str], ends: Callable[[], bool]) -> Any:
+    def _invoke(
+        self,
+        arguments: Sequence[str],
+        ends: Callable[[], bool],
+        registered: Catalog | None = None,
+    ) -> Any:
         class Ending(dbt_build.BuildTask):
             """A build that skips the models that it has not begun when it is asked to end."""
 
@@ -95,7 +105,12 @@ class DbtBuild:
                 return super().call_runner(runner)
 
         # Macros keep what they learn in the same place, from one invocation to the next.
-        self.manifest.flat_graph[_FACTS] = self.facts.told()
+        self.manifest.flat_graph[_FACTS] = {
+            **self.facts.told(registered),
+            "append": self.records.append,
+            "last_commit": self.records.last_commit,
+            "values": self.records.values,
+        }
         whole = dbt_build.BuildTask
         dbt_build.BuildTask = Ending  # type: ignore[misc]
         try:

@@ -54,7 +54,7 @@ class Facts:
             changed[one["stream"]] = max(changed.get(one["stream"], -1), _micros(one["changed_at"]))
         return Catalog(frozenset(one["table_name"] for one in tables), changed)
 
-    def told(self) -> Mapping[str, Any]:
+    def told(self, registered: Catalog | None = None) -> Mapping[str, Any]:
         """What macros read (macros/serve/driver_facts.sql), of values of JSON.
 
         newest         {table of bronze: its newest batch}, where one has landed in this process,
@@ -64,6 +64,7 @@ class Facts:
         types          rows of `ops.event_types`; null is left out
         types_changed  {stream: when the newest change of a type was, in microseconds}
         marks_version  Delta's version of `ops.model_marks`, -1 where there is none
+        is_registered  whether the catalog is as it is here: told of nothing since, `registered`
         """
         # First: types are written down before the batch lands that brings them.
         typed = {
@@ -78,6 +79,7 @@ class Facts:
             "types": [_type(one) for one in self._rows("event_types", _OF_TYPES)],
             "types_changed": dict(sorted(catalog.changed.items())),
             "marks_version": self._version("model_marks"),
+            "is_registered": catalog == registered,
         }
 
     def _rows(self, name: str, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:

@@ -25,6 +25,7 @@ from ingest.serve.continuous_dbt import ContinuousDbt
 from ingest.serve.dbt_build import DbtBuild
 from ingest.serve.facts import Facts
 from ingest.serve.models import KINDS, Models, models_of, sources_of
+from ingest.serve.records import Records
 from ingest.serve.sql_endpoint import Address, SqlEndpoint, check_free
 from ingest.session import catalog_folder, driver_session
 
@@ -125,5 +126,5 @@ def _pass_on(stopping: threading.Event, dbt: ContinuousDbt) -> None:
 def _continuous_dbt(spark: SparkSession, lake: Lake, plan: Plan, claims: Claims) -> ContinuousDbt:
     backlog = Backlog(plan.models, time.monotonic)
     facts = Facts(lake, declared_streams((), manifest=plan.manifest))
-    build = DbtBuild(plan.manifest, facts)
+    build = DbtBuild(plan.manifest, facts, Records(lake))
     return ContinuousDbt(spark, lake, build, backlog, plan.sources, claims, facts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 from collections import Counter
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ _TRIES = 20
 _FIRST_PROTOCOL = 2
 # Bytes of a file that is not written again to take up smaller ones.
 _LARGE = 2**24
+# Of a commit's name; checkpoints and logs that were put together have longer ones.
+_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,40 @@ def rows_after(path: str, batch_id: int, columns: Sequence[str]) -> pa.Table:
     return rows.filter(pc.greater(rows["_batch_id"], batch_id))
 
 
+def distinct_values(
+    path: str, column: str, counter: str, after: int, up_to: int, most_rows: int
+) -> pa.Array | None:
+    """The values of a column in rows whose `counter` is in (after, up_to], sorted, without nulls.
+
+    Read from the files alone: a deleted row may count. None where they do not tell, or hold more
+    than `most_rows`.
+    """
+    table = DeltaTable(path)
+    schema = pa.schema(table.schema().to_arrow())
+    if table.metadata().partition_columns or not {column, counter} <= set(schema.names):
+        return None
+    names, rows = [], 0
+    for file in pa.table(table.get_add_actions(flatten=True)).to_pylist():
+        least, greatest = file.get(f"min.{counter}"), file.get(f"max.{counter}")
+        if least is None or greatest is None:
+            return None
+        if greatest > after and least <= up_to:
+            names.append(unquote(file["path"]))
+            rows += file["num_records"]
+    if rows > most_rows:
+        return None
+    found = [pa.array([], schema.field(column).type)]
+    for name in names:
+        read = parquet.read_table(Path(path, name), columns=[column, counter], use_threads=False)
+        if column in read.column_names:
+            number = read[counter]
+            chosen = pc.and_(pc.greater(number, after), pc.less_equal(number, up_to))
+            values = read.filter(chosen)[column].combine_chunks()
+            found.append(values.cast(schema.field(column).type))
+    values = pa.concat_arrays(found).unique().drop_null()
+    return values.take(pc.array_sort_indices(values))
+
+
 def rows_where(
     path: str,
     wanted: Mapping[str, str],
@@ -257,6 +294,14 @@ def compact(path: str) -> None:
 def is_simple(path: str) -> bool:
     """Whether a table needs no feature that came after Delta's first protocol of writers."""
     return DeltaTable(path).protocol().min_writer_version <= _FIRST_PROTOCOL
+
+
+def last_commit(path: str) -> Mapping[str, Any]:
+    """What the newest commit of a table tells of itself, as Delta's history shows it."""
+    commits = Path(path, "_delta_log").glob("[0-9]*.json")
+    newest = max(one for one in commits if len(one.stem) == _DIGITS)
+    actions = map(json.loads, newest.read_text("utf-8").splitlines())
+    return next((one["commitInfo"] for one in actions if "commitInfo" in one), {})
 
 
 def version(path: str) -> int:

@@ -12,8 +12,10 @@
             {%- do graph.update({'headwater_ops_tables': true}) -%}
         {%- endif -%}
         {%- do build_memory() -%}
-        {%- do register_streams() -%}
-        {%- do register_types() -%}
+        {%- if not driver_facts().is_registered -%}
+            {%- do register_streams() -%}
+            {%- do register_types() -%}
+        {%- endif -%}
         {%- do register_built_tables() -%}
     {%- endif -%}
 {%- endmacro %}

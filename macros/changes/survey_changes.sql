@@ -7,11 +7,11 @@
 {% macro survey_changes(plan) -%}
     select
         count(*) as changes,
-        (select count(*) from {{ plan.input }} where {{ unusable_changes(plan) }}) as quarantined,
+        (select count_if({{ unusable_changes(plan) }}) from {{ plan.input }}) as quarantined,
         {%- if plan.apply_as_truncates %}
         (
-            select count(*) from {{ plan.input }}
-            where {{ plan.apply_as_truncates }} and not ({{ unusable_changes(plan) }})
+            select count_if({{ plan.apply_as_truncates }} and not ({{ unusable_changes(plan) }}))
+            from {{ plan.input }}
         ) as truncates,
         {%- else %}
         0 as truncates,

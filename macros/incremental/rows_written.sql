@@ -4,7 +4,11 @@
     dbt-spark throws away what the statement answered; the table's history keeps it.
 -#}
 {% macro rows_written(relation) -%}
-    {%- set commit = run_query('describe history ' ~ relation ~ ' limit 1').rows[0] -%}
+    {%- set commit = driver_facts().last_commit(relation.schema, relation.identifier)
+        if driver_facts() else none -%}
+    {%- if not commit -%}
+        {%- set commit = run_query('describe history ' ~ relation ~ ' limit 1').rows[0] -%}
+    {%- endif -%}
     {%- set metrics = commit['operationMetrics'] -%}
     {%- if metrics is string -%}{%- set metrics = fromjson(metrics) -%}{%- endif -%}
     {%- if commit['operation'] == 'MERGE' -%}

@@ -16,7 +16,7 @@
         {%- elif mark == newest_batch(relation, counter) -%}
             {%- set values = 'false' -%}
         {%- else -%}
-            {%- set values = values_condition(column, relation, condition) -%}
+            {%- set values = values_condition(column, relation, condition, counter) -%}
         {%- endif -%}
         {{ condition.split(' (')[0] | trim }} {{ values }} /* read */
     {%- endif -%}

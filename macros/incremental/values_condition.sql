@@ -2,7 +2,11 @@
     `column in (…)` with the values that the rows of `condition` have; a range where they are
     too many to list.
 -#}
-{% macro values_condition(column, relation, condition) -%}
+{% macro values_condition(column, relation, condition, counter) -%}
+    {%- set after, up_to = batches_read(condition)[relation | string] -%}
+    {%- set told = driver_facts().get('values') -%}
+    {%- set told = told(relation.schema, relation.identifier, column, counter, after, up_to)
+        if told else none -%}
     {%- set query -%}
         select
             typeof(any_value({{ column }})) as type,
@@ -10,17 +14,19 @@
         from {{ relation }}
         where {{ condition }}
     {%- endset -%}
-    {%- set row = run_query(query).rows[0] -%}
-    {%- set literals = [] -%}
-    {%- for value in (row['found'] or '').split(',') if value -%}
-        {%- do literals.append(typed_literal(row['type'], value)) -%}
-    {%- endfor -%}
-    {%- if row['found'] and not typed_literal(row['type'], '0') -%}
+    {%- if not told -%}
+        {%- set row = run_query(query).rows[0] -%}
+        {%- set told = row['type'], (row['found'] or '').split(',') | select | list -%}
+    {%- endif -%}
+    {%- set type, values = told -%}
+    {%- if values and not typed_literal(type, '0') -%}
         {%- do exceptions.raise_compiler_error(
             this ~ ': touched() works on date, timestamp and whole-number columns, and '
-            ~ column ~ ' of ' ~ relation ~ ' is ' ~ row['type']
+            ~ column ~ ' of ' ~ relation ~ ' is ' ~ type
         ) -%}
     {%- endif -%}
+    {%- set literals = [] -%}
+    {%- for value in values -%}{%- do literals.append(typed_literal(type, value)) -%}{%- endfor -%}
     {%- if not literals -%}
         false
     {%- elif literals | length > 400 -%}

@@ -1,5 +1,5 @@
 {#-
-    One row of `ops.model_marks` for each relation that a model has read further.
+    One row of `ops.model_marks` for each relation that a model has read further, but for the time.
 -#}
 {% macro mark_rows(results) -%}
     {%- set memory = build_memory() -%}
@@ -9,13 +9,12 @@
         {%- set build = memory.built[result.node.unique_id] -%}
         {%- for relation, mark in build.marks.items() -%}
             {%- do rows.append([
-                sql_literal(build.model),
-                sql_literal(relation),
+                build.model,
+                relation,
                 mark,
-                sql_literal(memory.versions.get(relation, [none])[0]),
-                sql_literal(build.code),
-                sql_literal(invocation_id),
-                'current_timestamp()',
+                memory.versions.get(relation, [none])[0],
+                build.code,
+                invocation_id,
             ]) -%}
         {%- endfor -%}
     {%- endfor -%}

@@ -8,9 +8,9 @@
 -#}
 {% macro record_run(results) -%}
     {%- if execute and results and graph.get('headwater_claim_lost') != invocation_id -%}
-        {%- do insert_rows('ops.model_runs', run_rows(results)) -%}
+        {%- do insert_rows('model_runs', run_rows(results)) -%}
         {%- set marks = mark_rows(results) -%}
-        {%- do insert_rows('ops.model_marks', marks) -%}
+        {%- do insert_rows('model_marks', marks, are_stamped=true) -%}
         {%- do keep_marks(results, marks | length > 0) -%}
     {%- endif -%}
 {%- endmacro %}

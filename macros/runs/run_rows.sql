@@ -12,23 +12,23 @@
         {%- set affected = build.get('rows_affected') -%}
         {%- set counts = build.get('counts', {}) -%}
         {%- do rows.append([
-            sql_literal(invocation_id),
-            sql_literal(flags.WHICH),
-            sql_literal(result.node.unique_id),
-            sql_literal(result.node.resource_type | string),
-            sql_literal(result.node.relation_name),
-            sql_literal(result.status | string),
-            sql_literal(result.message),
-            sql_literal(affected if affected is not none
-                else (result.adapter_response or {}).get('rows_affected')),
-            sql_literal(result.execution_time),
-            'cast(' ~ sql_literal(started.isoformat() ~ 'Z' if started else none) ~ ' as timestamp)',
-            sql_literal(counts.get('upserted')),
-            sql_literal(counts.get('deleted')),
-            sql_literal(counts.get('closed')),
-            sql_literal(counts.get('late')),
-            sql_literal(counts.get('tied')),
-            sql_literal(counts.get('quarantined')),
+            invocation_id,
+            flags.WHICH,
+            result.node.unique_id,
+            result.node.resource_type | string,
+            result.node.relation_name,
+            result.status | string,
+            result.message,
+            affected if affected is not none
+                else (result.adapter_response or {}).get('rows_affected'),
+            result.execution_time,
+            started or none,
+            counts.get('upserted'),
+            counts.get('deleted'),
+            counts.get('closed'),
+            counts.get('late'),
+            counts.get('tied'),
+            counts.get('quarantined'),
         ]) -%}
     {%- endfor -%}
     {{- return(rows) -}}

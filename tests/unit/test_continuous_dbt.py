@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Set
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,20 +12,40 @@ from typing import Any
 import pytest
 
 from ingest.lake import Lake
-from ingest.serve.backlog import Backlog
+from ingest.serve import backlog
+from ingest.serve.backlog import Backlog, Built, Outcome
 from ingest.serve.continuous_dbt import ContinuousDbt
 from ingest.serve.facts import Catalog
-from ingest.serve.models import Models
+from ingest.serve.models import Model, Models
 
 # Seconds in which what is due would have been done, and in which it is done at the latest.
 SHORT, LONG = 1.5, 30.0
 
 
 class Dbt:
-    """Counts how often it is to register."""
+    """Counts how often it is to register; builds what it is asked to, or fails."""
 
     count = 0
     is_waiting = False
+
+    def __init__(self) -> None:
+        # What became of the next builds, and what each was told that the catalog knows.
+        self.outcomes = [Outcome.FAILED, Outcome.BUILT, Outcome.BUILT]
+        self.told: list[Catalog | None] = []
+
+    def build(
+        self, models: Set[str], _: Callable[[], bool], registered: Catalog | None
+    ) -> dict[str, Built]:
+        """The build of one model."""
+        self.told.append(registered)
+        return dict.fromkeys(models, Built(outcome=self.outcomes.pop(0)))
+
+    def has_built(self, times: int) -> bool:
+        """Whether it has built so often, or comes to it soon."""
+        until = time.monotonic() + LONG
+        while len(self.told) < times and time.monotonic() < until:
+            time.sleep(0.01)
+        return len(self.told) == times
 
     def register(self) -> None:
         self.count += 1
@@ -68,14 +89,28 @@ def facts() -> Facts:
 @pytest.fixture
 def builder(dbt: Any, facts: Any, tmp_path: Path) -> Iterator[ContinuousDbt]:
     """One that has no models."""
-    nobody: Any = SimpleNamespace(news=lambda: (frozenset(), frozenset()), taken=frozenset)
-    backlog, none = Backlog(Models({}, {}), time.monotonic), SimpleNamespace()
-    spark: Any = none
-    made = ContinuousDbt(spark, Lake(str(tmp_path)), dbt, backlog, {}, nobody, facts)
-    made.start()
-    yield made
-    made.ask_to_stop()
-    made.wait()
+    yield from running(made(Models({}, {}), dbt, facts, tmp_path))
+
+
+def made(models: Models, dbt: Any, facts: Any, lake: Path) -> ContinuousDbt:
+    """One whose models nobody else builds; they are all below a stream."""
+    nobody: Any = SimpleNamespace(
+        news=lambda: (frozenset(), frozenset()),
+        taken=frozenset,
+        own=lambda _: nullcontext(enter_result=True),
+    )
+    spark: Any = SimpleNamespace()
+    sources = {"test.visits": frozenset(["visits"])}
+    waiting = Backlog(models, time.monotonic)
+    return ContinuousDbt(spark, Lake(str(lake)), dbt, waiting, sources, nobody, facts)
+
+
+def running(builder: ContinuousDbt) -> Iterator[ContinuousDbt]:
+    """Until the test has ended."""
+    builder.start()
+    yield builder
+    builder.ask_to_stop()
+    builder.wait()
 
 
 def test_what_is_new_is_told_at_once(builder: ContinuousDbt, dbt: Dbt, facts: Facts) -> None:
@@ -94,3 +129,16 @@ def test_a_type_that_waits_for_its_columns_is_told_again_when_rows_have_come(
     assert dbt.rests()
     builder.grew("test.visits", 1)
     assert dbt.has_registered(2)
+
+
+def test_the_catalog_is_told_again_only_where_it_may_have_lost_something(
+    dbt: Dbt, facts: Facts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backlog, "_FIRST", 0.0)
+    models = Models({"a": Model(id="a", name="a")}, {"visits": {"a"}})
+    for builder in running(made(models, dbt, facts, tmp_path)):
+        assert dbt.has_built(2)
+        builder.grew("test.visits", 1)
+        assert dbt.has_built(3)
+    # Nothing was known at first, and nothing for sure after a model had failed.
+    assert dbt.told == [None, None, facts.catalog()]

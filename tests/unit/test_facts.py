@@ -57,6 +57,7 @@ def test_nothing_is_told_of_an_empty_lake(tmp_path: Path) -> None:
         "types": [],
         "types_changed": {},
         "marks_version": -1,
+        "is_registered": False,
     }
 
 
@@ -88,6 +89,14 @@ def test_counts_of_types_are_no_news_to_the_catalog(lake: Lake) -> None:
     assert facts.catalog() == before
     write(lake, "event_types", event_type("new", changed_at=datetime(2026, 12, 1, tzinfo=UTC)))
     assert facts.catalog() != before
+
+
+def test_a_catalog_that_knows_all_needs_not_be_told(lake: Lake) -> None:
+    facts = Facts(lake, [stream()])
+    known = facts.catalog()
+    assert facts.told(known)["is_registered"]
+    write(lake, "stream_tables", {"table_name": "shop__orders"})
+    assert not facts.told(known)["is_registered"]
 
 
 def test_a_stream_without_types_is_told_as_it_lands(lake: Lake) -> None:

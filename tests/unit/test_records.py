@@ -1,0 +1,108 @@
+"""What `ingest serve` writes down and looks up for its own dbt, without Spark."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, TableFeatures, write_deltalake
+
+from ingest.lake import Lake
+from ingest.serve.records import Records
+from ingest.tables import table_log
+
+NOW = datetime(2026, 11, 26, 22, 41, 0, 5, UTC)
+RUNS = pa.schema(
+    [("node", pa.string()), ("rows", pa.int64()), ("started_at", pa.timestamp("us", "UTC"))]
+)
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Records:
+    """Of a lake with one table of bookkeeping, which has no rows."""
+    lake = Lake(str(tmp_path))
+    write_deltalake(lake.ops("model_runs"), RUNS.empty_table())
+    return Records(lake)
+
+
+def test_rows_are_written_in_one_commit(records: Records) -> None:
+    # As dbt has them: whole numbers as decimals, times in UTC that do not say so.
+    rows: list[list[Any]] = [
+        ["model.a", Decimal(3), NOW.replace(tzinfo=None)],
+        ["model.b", None, None],
+    ]
+    assert records.append("model_runs", rows)
+    path = records.lake.ops("model_runs")
+    assert table_log.version(path) == 1
+    assert sorted(table_log.rows(path).to_pylist(), key=lambda row: str(row["node"])) == [
+        {"node": "model.a", "rows": 3, "started_at": NOW},
+        {"node": "model.b", "rows": None, "started_at": None},
+    ]
+
+
+def test_a_table_that_asks_more_of_writers_is_left_to_spark(records: Records) -> None:
+    path = records.lake.ops("model_runs")
+    DeltaTable(path).alter.add_feature(
+        TableFeatures.RowTracking, allow_protocol_versions_increase=True
+    )
+    version = table_log.version(path)
+    assert not records.append("model_runs", [["model.a", 3, NOW]])
+    assert table_log.version(path) == version
+
+
+def test_the_newest_commit_is_told(records: Records) -> None:
+    path = records.lake.table("silver", "orders")
+    write_deltalake(path, pa.table({"id": [1, 2]}))
+    write_deltalake(path, pa.table({"id": [3, 4, 5]}), mode="append")
+    DeltaTable(path).create_checkpoint()
+    commit = records.last_commit("silver", "orders")
+    assert commit
+    assert commit["operation"] == "WRITE"
+    assert commit["operationMetrics"]["num_added_rows"] == 3
+
+
+def test_nothing_is_told_of_a_table_that_is_elsewhere(records: Records) -> None:
+    assert records.last_commit("silver", "customers") is None
+
+
+VIEWED = [datetime(2026, 11, 26, 22, minute, tzinfo=UTC) for minute in (41, 42, 43)]
+
+
+@pytest.fixture
+def views(records: Records) -> Records:
+    """A lake with a table of views: two in batch 1, one a file of the batches 2 and 3."""
+    path = records.lake.table("silver", "views")
+    for batches, minutes in (([1, 1], VIEWED[1::-1]), ([2], VIEWED[2:]), ([3], [None])):
+        times = pa.array(minutes, pa.timestamp("us", "UTC"))
+        numbers = pa.array(batches, pa.int64())
+        rows = pa.table({"minute": times, "page": ["a"] * len(times), "_batch_id": numbers})
+        write_deltalake(path, rows, mode="append")
+    return records
+
+
+@pytest.mark.parametrize(
+    ("after", "up_to", "found"), [(0, 1, VIEWED[:2]), (1, 3, VIEWED[2:]), (2, 3, []), (3, 3, [])]
+)
+def test_values_are_those_of_unread_batches(
+    views: Records, after: int, up_to: int, found: list[datetime]
+) -> None:
+    texts = [one.isoformat(" ") for one in found]
+    told = views.values("silver", "views", "minute", "_batch_id", after, up_to)
+    assert told == ("timestamp", texts)
+
+
+@pytest.mark.parametrize("column", ["page", "date(minute)", "gone"])
+def test_spark_looks_for_values_that_files_do_not_tell(views: Records, column: str) -> None:
+    assert views.values("silver", "views", column, "_batch_id", 0, 3) is None
+
+
+def test_spark_looks_for_values_of_many_rows(
+    views: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.serve.records._MOST_ROWS", 1)
+    assert views.values("silver", "views", "minute", "_batch_id", 1, 2)
+    assert views.values("silver", "views", "minute", "_batch_id", 0, 1) is None
