@@ -33,6 +33,8 @@ _LOOK_EVERY = 0.5
 _SLICE = 10.0
 # Passes between two compactions of the tables to which each pass adds rows.
 _COMPACT_EVERY = 50
+# Passes between two in which the catalog is told all that it is to know.
+_TELL_ALL_EVERY = 20
 
 
 class ContinuousDbt:
@@ -148,8 +150,12 @@ class ContinuousDbt:
         return built
 
     def _surely_registered(self) -> Catalog | None:
-        """What the catalog knows, unless it may have to be told more."""
-        if not self._registered or self._is_doubted or self._dbt.is_waiting:
+        """What the catalog knows, unless it may have to be told more.
+
+        Now and then it is told all again: somebody may have dropped what no model reads.
+        """
+        is_due = self._passes % _TELL_ALL_EVERY == 0
+        if not self._registered or is_due or self._is_doubted or self._dbt.is_waiting:
             return None
         return self._registered[0]
 

@@ -59,7 +59,8 @@ class Facts:
 
         newest         {table of bronze: its newest batch}, where one has landed in this process,
                        which goes on while dbt builds, for a later model may read further; of
-                       streams that have types, for which all of its types are told here
+                       streams that have types, for which all of its types are told here; -1 of
+                       streams that are not among `tables`
         tables         names of the tables that `ops.stream_tables` lists
         types          rows of `ops.event_types`; null is left out
         types_changed  {stream: when the newest change of a type was, in microseconds}
@@ -73,8 +74,11 @@ class Facts:
             if one.events.are_split
         }
         catalog = self.catalog()
+        # What lands before it is listed stays unread until it is: the catalog shows an empty view.
+        listed = catalog.tables
+        unlisted = {one.table: -1 for one in self._streams.values() if one.table not in listed}
         return {
-            "newest": ChainMap(typed, self._newest),
+            "newest": ChainMap(unlisted, typed, self._newest),
             "tables": sorted(catalog.tables),
             "types": [_type(one) for one in self._rows("event_types", _OF_TYPES)],
             "types_changed": dict(sorted(catalog.changed.items())),

@@ -6,7 +6,7 @@ says that a model is built.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -28,17 +28,19 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Tables of a lake, by name."""
+    """Tables of a lake; `is_alone` says whether no other dbt builds."""
 
     lake: Lake
+    is_alone: Callable[[], bool]
 
     def append(self, name: str, rows: Sequence[Sequence[Any]]) -> bool:
         """Append rows of values, in the order of its columns, to a table of bookkeeping.
 
-        False where that asks more of who writes it: then Spark has to.
+        False where Spark has to: where the table asks more of who writes it, and where another dbt
+        may write it, too. On a local disk only writers of one Java process are kept apart.
         """
         path = self.lake.ops(name)
-        if not table_log.is_simple(path):
+        if not self.is_alone() or not table_log.is_simple(path):
             return False
         if rows:
             table_log.append_rows(path, [list(map(_plain, row)) for row in rows])
@@ -50,21 +52,23 @@ class Records:
         return table_log.last_commit(path) if self.lake.is_table(path) else None
 
     def values(
-        self, schema: str, name: str, column: str, counter: str, after: int, up_to: int
+        self, table: tuple[str, str], column: str, counter: str, batches: tuple[int, int]
     ) -> tuple[str, Sequence[str]] | None:
-        """Spark's name of a column's type, and the values that rows have whose `counter` is in
-        (after, up_to], as texts, in order; None where Spark has to look.
+        """Spark's name of a column's type, and its values as texts, in order.
+
+        Those of rows whose `counter` is in (after, up to]; `table` is its schema and its name.
+        None where Spark has to look.
         """
-        path = self.lake.table(schema, name)
+        path = self.lake.table(*table)
         if not self.lake.is_table(path):
             return None
-        found = table_log.distinct_values(path, column, counter, after, up_to, _MOST_ROWS)
-        if found is None or not (kind := _KINDS.get(str(found.type))):
-            return None
         try:
+            found = table_log.distinct_values(path, column, counter, batches, most_rows=_MOST_ROWS)
+            if found is None or not (kind := _KINDS.get(str(found.type))):
+                return None
             return kind, [_text(value) for value in found.to_pylist()]
-        except (ValueError, OverflowError):
-            # Past the years that Python has.
+        except (ValueError, OverflowError, OSError):
+            # Years that Python does not have, a type that has grown in a way that Arrow does not.
             return None
 
 

@@ -126,5 +126,5 @@ def _pass_on(stopping: threading.Event, dbt: ContinuousDbt) -> None:
 def _continuous_dbt(spark: SparkSession, lake: Lake, plan: Plan, claims: Claims) -> ContinuousDbt:
     backlog = Backlog(plan.models, time.monotonic)
     facts = Facts(lake, declared_streams((), manifest=plan.manifest))
-    build = DbtBuild(plan.manifest, facts, Records(lake))
+    build = DbtBuild(plan.manifest, facts, Records(lake, lambda: not claims.taken()))
     return ContinuousDbt(spark, lake, build, backlog, plan.sources, claims, facts)

@@ -172,16 +172,20 @@ def rows_after(path: str, batch_id: int, columns: Sequence[str]) -> pa.Table:
 
 
 def distinct_values(
-    path: str, column: str, counter: str, after: int, up_to: int, most_rows: int
+    path: str, column: str, counter: str, batches: tuple[int, int], *, most_rows: int
 ) -> pa.Array | None:
-    """The values of a column in rows whose `counter` is in (after, up_to], sorted, without nulls.
+    """The values of a column in rows whose `counter` is in (after, up to], sorted, without nulls.
 
     Read from the files alone: a deleted row may count. None where they do not tell, or hold more
     than `most_rows`.
     """
+    after, up_to = batches
     table = DeltaTable(path)
     schema = pa.schema(table.schema().to_arrow())
-    if table.metadata().partition_columns or not {column, counter} <= set(schema.names):
+    kept = table.metadata()
+    # Files of such a table have other names for its columns.
+    is_mapped = kept.configuration.get("delta.columnMapping.mode", "none") != "none"
+    if is_mapped or kept.partition_columns or not {column, counter} <= set(schema.names):
         return None
     names, rows = [], 0
     for file in pa.table(table.get_add_actions(flatten=True)).to_pylist():
@@ -195,12 +199,14 @@ def distinct_values(
         return None
     found = [pa.array([], schema.field(column).type)]
     for name in names:
-        read = parquet.read_table(Path(path, name), columns=[column, counter], use_threads=False)
-        if column in read.column_names:
-            number = read[counter]
-            chosen = pc.and_(pc.greater(number, after), pc.less_equal(number, up_to))
-            values = read.filter(chosen)[column].combine_chunks()
-            found.append(values.cast(schema.field(column).type))
+        with parquet.ParquetFile(Path(path, name)) as file:
+            # One from before the column has no values of it.
+            if column in file.schema_arrow.names:
+                read = file.read([column, counter], use_threads=False)
+                number = read[counter]
+                chosen = pc.and_(pc.greater(number, after), pc.less_equal(number, up_to))
+                values = read.filter(chosen)[column].combine_chunks()
+                found.append(values.cast(schema.field(column).type))
     values = pa.concat_arrays(found).unique().drop_null()
     return values.take(pc.array_sort_indices(values))
 
@@ -300,7 +306,7 @@ def last_commit(path: str) -> Mapping[str, Any]:
     """What the newest commit of a table tells of itself, as Delta's history shows it."""
     commits = Path(path, "_delta_log").glob("[0-9]*.json")
     newest = max(one for one in commits if len(one.stem) == _DIGITS)
-    actions = map(json.loads, newest.read_text("utf-8").splitlines())
+    actions = map(json.loads, newest.read_bytes().splitlines())
     return next((one["commitInfo"] for one in actions if "commitInfo" in one), {})
 
 

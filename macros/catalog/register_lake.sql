@@ -12,7 +12,7 @@
             {%- do graph.update({'headwater_ops_tables': true}) -%}
         {%- endif -%}
         {%- do build_memory() -%}
-        {%- if not driver_facts().is_registered -%}
+        {%- if not driver_facts().get('is_registered') -%}
             {%- do register_streams() -%}
             {%- do register_types() -%}
         {%- endif -%}

@@ -6,7 +6,7 @@
     {%- set is_there = 'old.`' ~ plan.key_columns[0] ~ '` is not null' -%}
     {%- set is_same = comparable_columns(plan, plan.shown, 'new') ~ ' <=> '
         ~ comparable_columns(plan, plan.shown, 'old') -%}
-    select
+    select /*+ merge(old) */
         new.*,
         {{ is_there }} as __is_there,
         case
@@ -20,6 +20,6 @@
             else 'upsert'
         end as __effect
     from ({{ rows_of_states(plan, merged_states(plan, states)) }}) as new
-    left join {{ plan.target }} as old
-        on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ may_have_changes(plan) }}
+    left join ({{ rows_that_change(plan, states) }}) as old
+        on {{ equal_columns(plan.key_columns, 'new', 'old') }}
 {%- endmacro %}

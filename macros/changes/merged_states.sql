@@ -1,5 +1,8 @@
 {#-
     The states of the input merged with those of the memory, and whether that changes them.
+
+    Sorted, as in `changed_rows`: Spark guesses sizes from files, and rows that are a hundred
+    times as large would have to fit in memory.
 -#}
 {% macro merged_states(plan, states) -%}
     {%- set place = {} -%}
@@ -7,7 +10,7 @@
         {%- do place.update({name: '.__positions[' ~ sql_text(name) ~ ']' if name in plan.partial
             else '.__row_position'}) -%}
     {%- endfor -%}
-    select
+    select /*+ merge(old) */
         {{ column_names(plan.key_columns, 'new') }},
         {%- for name in plan.others %}
             {%- if name == '_batch_id' %}
@@ -32,6 +35,6 @@
         coalesce(new.__row_position < old.__row_position, false) as __is_late,
         new.__tied
     from {{ states }} as new
-    left join {{ plan.memory }} as old
+    left join ({{ rows_that_change(plan, states, plan.memory) }}) as old
         on {{ equal_columns(plan.key_columns, 'new', 'old') }}
 {%- endmacro %}

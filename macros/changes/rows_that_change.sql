@@ -1,11 +1,13 @@
 {#-
-    The rows of the table that have a change.
+    The rows of the table, or of the memory, that have a change.
 
-    Picked while the table is read: an outer join of the changes with it would sort all of it.
+    Picked while it is read: an outer join of the changes with it would sort all of it. Only keys
+    of the changes are held in memory.
 -#}
-{% macro rows_that_change(plan, newest) -%}
-    select {{ broadcast_hint(plan) }} old.*
-    from {{ plan.target }} as old
+{% macro rows_that_change(plan, newest, relation=none) -%}
+    {%- set are_few = plan.partial and plan.changes <= 1000000 -%}
+    select {{ '/*+ broadcast(new) */' if plan.target_columns and are_few else broadcast_hint(plan) }} old.*
+    from {{ relation or plan.target }} as old
     left semi join {{ newest }} as new
         on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ may_have_changes(plan) }}
 {%- endmacro %}

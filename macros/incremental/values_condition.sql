@@ -3,10 +3,17 @@
     too many to list.
 -#}
 {% macro values_condition(column, relation, condition, counter) -%}
-    {%- set after, up_to = batches_read(condition)[relation | string] -%}
-    {%- set told = driver_facts().get('values') -%}
-    {%- set told = told(relation.schema, relation.identifier, column, counter, after, up_to)
-        if told else none -%}
+    {%- set told = none -%}
+    {%- if driver_facts() -%}
+        {#- A view may have been a table, whose folder stays. -#}
+        {%- set known = adapter.get_relation(none, relation.schema, relation.identifier) -%}
+        {%- if known and known.is_delta -%}
+            {%- set told = driver_facts().touched_values(
+                [relation.schema, relation.identifier], column, counter,
+                batches_read(condition)[relation | string]
+            ) -%}
+        {%- endif -%}
+    {%- endif -%}
     {%- set query -%}
         select
             typeof(any_value({{ column }})) as type,

@@ -40,6 +40,10 @@ MODELS = {
     "where {{ unread(source('test', 'orders')) }}",
     "agg_orders": DELTA % ("table", "gold", "")
     + "select count(*) as orders, sum(amount) as amount from {{ ref('order_events') }}",
+    "agg_amounts": DELTA
+    % ("incremental", "gold", ", incremental_strategy='replace_where'")
+    + "select id, sum(amount) as amount from {{ ref('order_events') }} "
+    "where {{ touched('id', ref('order_events')) }} group by id",
     "placed_events": DELTA
     % ("incremental", "silver", ", on_schema_change='append_new_columns'")
     + "select * except (_payload) from {{ events_of('test', 'placed') }} "
@@ -107,7 +111,7 @@ class Served:
 
 
 def a_project(root: Path) -> None:
-    """A stream of files and four models, with the macros and profiles of this one."""
+    """Two streams of files and some models, with the macros and profiles of this one."""
     source = {
         "name": "orders",
         "identifier": "test__orders",
@@ -203,6 +207,15 @@ def test_a_new_file_reaches_gold_and_is_answered_without_a_command(served: Serve
     served.drop("2", (2, 25), (3, 30))
     served.wait_until(lambda: served.ask("select * from gold.agg_orders") == [(3, 65)])
     assert served.states()["order_events"]["live"]
+    amounts = (1, 10), (2, 25), (3, 30)
+    served.wait_until(lambda: served.shows("select id, amount from gold.agg_amounts", *amounts))
+    rows = (
+        "select max_by(rows_affected, started_at) from ops.model_runs where relation = '%s' "
+        "and status = 'success'"
+    )
+    served.wait_until(lambda: served.shows(rows % "silver.order_events", (2,)))
+    # What was touched, and nothing beside it.
+    served.wait_until(lambda: served.shows(rows % "gold.agg_amounts", (2,)))
 
 
 def test_types_that_come_and_grow_meanwhile_are_tables_and_read_whole(served: Served) -> None:

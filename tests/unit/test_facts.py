@@ -99,6 +99,18 @@ def test_a_catalog_that_knows_all_needs_not_be_told(lake: Lake) -> None:
     assert not facts.told(known)["is_registered"]
 
 
+@pytest.mark.parametrize("types", [{}, TYPED])
+def test_a_stream_is_unread_until_it_is_listed(tmp_path: Path, types: dict[str, Any]) -> None:
+    lake = Lake(str(tmp_path))
+    facts = Facts(lake, [stream(**types)])
+    write(lake, "shop__events", {"_batch_id": 0}, schema="bronze")
+    told = facts.told()["newest"]
+    facts.landed("shop.events", 0)
+    assert told["shop__events"] == -1
+    write(lake, "stream_tables", {"table_name": "shop__events"})
+    assert facts.told()["newest"]["shop__events"] == 0
+
+
 def test_a_stream_without_types_is_told_as_it_lands(lake: Lake) -> None:
     facts = Facts(lake, [stream()])
     newest = facts.told()["newest"]

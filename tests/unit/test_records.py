@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, TableFeatures, write_deltalake
+from deltalake import CommitProperties, DeltaTable, TableFeatures, write_deltalake
 
 from ingest.lake import Lake
 from ingest.serve.records import Records
@@ -26,7 +26,7 @@ def records(tmp_path: Path) -> Records:
     """Of a lake with one table of bookkeeping, which has no rows."""
     lake = Lake(str(tmp_path))
     write_deltalake(lake.ops("model_runs"), RUNS.empty_table())
-    return Records(lake)
+    return Records(lake, lambda: True)
 
 
 def test_rows_are_written_in_one_commit(records: Records) -> None:
@@ -54,10 +54,19 @@ def test_a_table_that_asks_more_of_writers_is_left_to_spark(records: Records) ->
     assert table_log.version(path) == version
 
 
+def test_where_another_dbt_may_write_spark_does(records: Records) -> None:
+    beside = Records(records.lake, lambda: False)
+    assert not beside.append("model_runs", [["model.a", 3, NOW]])
+    assert table_log.version(records.lake.ops("model_runs")) == 0
+
+
 def test_the_newest_commit_is_told(records: Records) -> None:
     path = records.lake.table("silver", "orders")
     write_deltalake(path, pa.table({"id": [1, 2]}))
-    write_deltalake(path, pa.table({"id": [3, 4, 5]}), mode="append")
+    # A text may have what Python takes for the end of a line.
+    told = CommitProperties(custom_metadata={"about": "one\u2028two"})
+    rows = pa.table({"id": [3, 4, 5]})
+    write_deltalake(path, rows, mode="append", commit_properties=told)
     DeltaTable(path).create_checkpoint()
     commit = records.last_commit("silver", "orders")
     assert commit
@@ -74,9 +83,9 @@ VIEWED = [datetime(2026, 11, 26, 22, minute, tzinfo=UTC) for minute in (41, 42, 
 
 @pytest.fixture
 def views(records: Records) -> Records:
-    """A lake with a table of views: two in batch 1, one a file of the batches 2 and 3."""
+    """A lake with a table of views: two in a file of batch 1, one each of the batches 2 and 3."""
     path = records.lake.table("silver", "views")
-    for batches, minutes in (([1, 1], VIEWED[1::-1]), ([2], VIEWED[2:]), ([3], [None])):
+    for batches, minutes in (([1, 1], VIEWED[1::-1]), ([2, 3], [VIEWED[2], None])):
         times = pa.array(minutes, pa.timestamp("us", "UTC"))
         numbers = pa.array(batches, pa.int64())
         rows = pa.table({"minute": times, "page": ["a"] * len(times), "_batch_id": numbers})
@@ -91,18 +100,37 @@ def test_values_are_those_of_unread_batches(
     views: Records, after: int, up_to: int, found: list[datetime]
 ) -> None:
     texts = [one.isoformat(" ") for one in found]
-    told = views.values("silver", "views", "minute", "_batch_id", after, up_to)
+    told = views.values(("silver", "views"), "minute", "_batch_id", (after, up_to))
     assert told == ("timestamp", texts)
 
 
 @pytest.mark.parametrize("column", ["page", "date(minute)", "gone"])
 def test_spark_looks_for_values_that_files_do_not_tell(views: Records, column: str) -> None:
-    assert views.values("silver", "views", column, "_batch_id", 0, 3) is None
+    assert views.values(("silver", "views"), column, "_batch_id", (0, 3)) is None
 
 
 def test_spark_looks_for_values_of_many_rows(
     views: Records, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingest.serve.records._MOST_ROWS", 1)
-    assert views.values("silver", "views", "minute", "_batch_id", 1, 2)
-    assert views.values("silver", "views", "minute", "_batch_id", 0, 1) is None
+    monkeypatch.setattr("ingest.serve.records._MOST_ROWS", 2)
+    assert views.values(("silver", "views"), "minute", "_batch_id", (1, 2))
+    assert views.values(("silver", "views"), "minute", "_batch_id", (0, 2)) is None
+
+
+def test_a_file_from_before_the_column_has_no_values_of_it(views: Records) -> None:
+    path = views.lake.table("silver", "views")
+    rows = pa.table({"_batch_id": pa.array([4], pa.int64()), "page_number": [7]})
+    write_deltalake(path, rows, mode="append", schema_mode="merge")
+    assert views.values(("silver", "views"), "page_number", "_batch_id", (0, 4)) == (
+        "bigint",
+        ["7"],
+    )
+
+
+def test_spark_looks_where_columns_have_other_names_in_files(views: Records) -> None:
+    path = views.lake.table("silver", "views")
+    first = min(Path(path, "_delta_log").glob("*.json"))
+    mapped = '"configuration":{"delta.columnMapping.mode":"name"}'
+    assert '"configuration":{}' in first.read_text()
+    first.write_text(first.read_text().replace('"configuration":{}', mapped))
+    assert views.values(("silver", "views"), "minute", "_batch_id", (0, 3)) is None
