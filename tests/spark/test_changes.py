@@ -27,7 +27,7 @@ RULES = {
     "apply_as_deletes": "operation = 'D'",
     "except_column_list": ("operation",),
 }
-PARTIAL = {"ignore_null_updates": True, "unavailable_value": UNAVAILABLE}
+PARTIAL: dict[str, Any] = {"ignore_null_updates": True, "unavailable_value": UNAVAILABLE}
 WAYS: dict[str, dict[str, Any]] = {
     "scd 1": {},
     "scd 1, sequence not shown": {"except_column_list": ("operation", "sequence")},
@@ -166,16 +166,18 @@ def test_rows_beside_partial_changes_are_not_held_in_memory(spark: SparkSession)
     """Spark guesses from files how large rows are, which may be compressed to a hundredth."""
     offer(spark, "some", [Change(case=0, key=1, sequence=1, operation="U", name="Ada")])
     application(spark, "beside", **PARTIAL)("some")
-    begins, plans = "create or replace temporary view __beside__rows as", []
+    begins = "create or replace temporary view __beside__rows as"
+    plans: list[str] = []
 
     def explain(statement: str) -> None:
         if statement.strip().startswith(begins):
-            (plan,) = spark.sql("explain " + statement.strip().removeprefix(begins)).first() or ()
-            plans.append(plan)
+            told = spark.sql("explain " + statement.strip().removeprefix(begins))
+            plans.append(str(told.collect()[0]["plan"]))
 
     target = Target(table="default.beside", memory="default.beside__memory", view="__beside")
     offer(spark, "some", [Change(case=0, key=1, sequence=2, operation="U", city="Gent")])
-    ChangeApplication(spark, target, Rules(**(RULES | PARTIAL)), explain)("some")
+    rules: dict[str, Any] = RULES | PARTIAL
+    ChangeApplication(spark, target, Rules(**rules), explain)("some")
     (plan,) = plans
     joins = re.findall(r"(\w+Join) .*, (LeftOuter|LeftSemi)", plan)
     assert sorted(joins) == [
