@@ -109,7 +109,7 @@ class DbtBuild:
             **self.facts.told(registered),
             "append": self.records.append,
             "last_commit": self.records.last_commit,
-            "touched_values": self.records.values,
+            "touched_values": self.records.touched_values,
         }
         whole = dbt_build.BuildTask
         dbt_build.BuildTask = Ending  # type: ignore[misc]

@@ -51,7 +51,7 @@ class Records:
         path = self.lake.table(schema, name)
         return table_log.last_commit(path) if self.lake.is_table(path) else None
 
-    def values(
+    def touched_values(
         self, table: tuple[str, str], column: str, counter: str, batches: tuple[int, int]
     ) -> tuple[str, Sequence[str]] | None:
         """Spark's name of a column's type, and its values as texts, in order.

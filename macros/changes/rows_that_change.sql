@@ -5,8 +5,7 @@
     of the changes are held in memory.
 -#}
 {% macro rows_that_change(plan, newest, relation=none) -%}
-    {%- set are_few = plan.partial and plan.changes <= 1000000 -%}
-    select {{ '/*+ broadcast(new) */' if plan.target_columns and are_few else broadcast_hint(plan) }} old.*
+    select {{ broadcast_hint(plan) }} old.*
     from {{ relation or plan.target }} as old
     left semi join {{ newest }} as new
         on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ may_have_changes(plan) }}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
@@ -160,30 +159,6 @@ def test_the_result_is_that_of_the_oracle(
             columns.remove("sequence")
     found = {row for row in rows(spark, tables[way][0], *columns) if row[0] % 2 == 0}
     assert found == expected
-
-
-def test_rows_beside_partial_changes_are_not_held_in_memory(spark: SparkSession) -> None:
-    """Spark guesses from files how large rows are, which may be compressed to a hundredth."""
-    offer(spark, "some", [Change(case=0, key=1, sequence=1, operation="U", name="Ada")])
-    application(spark, "beside", **PARTIAL)("some")
-    begins = "create or replace temporary view __beside__rows as"
-    plans: list[str] = []
-
-    def explain(statement: str) -> None:
-        if statement.strip().startswith(begins):
-            told = spark.sql("explain " + statement.strip().removeprefix(begins))
-            plans.append(str(told.collect()[0]["plan"]))
-
-    target = Target(table="default.beside", memory="default.beside__memory", view="__beside")
-    offer(spark, "some", [Change(case=0, key=1, sequence=2, operation="U", city="Gent")])
-    rules: dict[str, Any] = RULES | PARTIAL
-    ChangeApplication(spark, target, Rules(**rules), explain)("some")
-    (plan,) = plans
-    joins = re.findall(r"(\w+Join) .*, (LeftOuter|LeftSemi)", plan)
-    assert sorted(joins) == [
-        *[("BroadcastHashJoin", "LeftSemi")] * 2,
-        *[("SortMergeJoin", "LeftOuter")] * 2,
-    ]
 
 
 def test_current_rows_are_the_open_versions(
