@@ -11,12 +11,13 @@
         {%- set build = built.get(result.node.unique_id, {}) -%}
         {%- set affected = build.get('rows_affected') -%}
         {%- set counts = build.get('counts', {}) -%}
+        {#- Exposures have no relation. -#}
         {%- do rows.append([
             invocation_id,
             flags.WHICH,
             result.node.unique_id,
             result.node.resource_type | string,
-            result.node.relation_name,
+            result.node.relation_name or none,
             result.status | string,
             result.message,
             affected if affected is not none
