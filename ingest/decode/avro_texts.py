@@ -114,7 +114,8 @@ def _told(schema: Any, names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]
         return _told(kind, names)
     if kind == "array":
         element, show = _told(schema["items"], names)
-        return {"type": kind, "items": element}, lambda value: [show(one) for one in value]
+        shown = unchanged if show is unchanged else lambda value: [show(one) for one in value]
+        return {"type": kind, "items": element}, shown
     if kind == "map":
         inner, show = _told(schema["values"], names)
         shown = lambda value: {name: show(one) for name, one in value.items()}  # noqa: E731
@@ -130,15 +131,18 @@ def _told_union(branches: list[Any], names: dict[str, _Named]) -> tuple[dict[str
     told = [_told(one, names) for one in branches]
     # Avro's reader does not tell which branch a value is of.
     schema, show = told[0] if len(told) == 1 else ({"type": "union"}, _plain)
-    return schema, lambda value: None if value is None else show(value)
+    return schema, unchanged if show is unchanged else lambda value: None if value is None else show(value)
 
 
 def _told_record(schema: dict[str, Any], names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:
     members = {one["name"]: _told(one["type"], names) for one in schema["fields"]}
     fields = [told | {"field": name} for name, (told, _) in members.items()]
-    return {"type": "struct", "fields": fields}, lambda value: {
-        name: show(value[name]) for name, (_, show) in members.items()
-    }
+    others = [(name, show) for name, (_, show) in members.items() if show is not unchanged]
+
+    def shown(value: dict[str, Any]) -> dict[str, Any]:
+        return value | {name: show(value[name]) for name, show in others}
+
+    return {"type": "struct", "fields": fields}, shown if others else unchanged
 
 
 def _told_scalar(kind: str) -> tuple[dict[str, Any], _Show]:

@@ -239,9 +239,15 @@ def _clock(time: int, ticks: int) -> str:
     if time < 0:
         raise ValueError(f"no time of day: {time}")
     seconds, fraction = divmod(time, ticks)
-    digits = f"{fraction:0{len(str(ticks)) - 1}d}".rstrip("0")
-    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    return f"{clock}.{digits}" if digits else clock
+    clock = _second(seconds)
+    if not fraction:
+        return clock
+    return f"{clock}.{str(ticks + fraction)[1:].rstrip('0')}"
+
+
+@lru_cache(maxsize=4096)
+def _second(seconds: int) -> str:
+    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
 
 
 def _timestamp(ticks: int) -> Convert:

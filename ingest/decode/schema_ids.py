@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from uuid import UUID
 
@@ -32,6 +33,8 @@ MAGIC, FRAME = 0, 5
 # The same of a GUID.
 GUID_MAGIC, GUID_FRAME = 1, 17
 _GUID = 1 << 128
+# Longer than any header that holds an id.
+_LONGEST = GUID_FRAME + 1
 _NAMES = frozenset((*ID_HEADERS, GUID_HEADER))
 # Those of a message: a name and a value each.
 Headers = Sequence[tuple[str, bytes | None]] | None
@@ -74,6 +77,11 @@ def headers_in(found: pa.ListArray) -> list[Headers]:
     ]
 
 
+def is_of_id(name: str) -> bool:
+    """Whether a header of this name, in small letters, may hold an id."""
+    return name in _NAMES
+
+
 def number_of(value: bytes | None, headers: Headers) -> tuple[int | None, bytes]:
     """The id of a message's schema, if it has one, and the message behind it.
 
@@ -85,12 +93,13 @@ def number_of(value: bytes | None, headers: Headers) -> tuple[int | None, bytes]
     framed = int.from_bytes(value[1:FRAME], "big") if is_framed else None
     for key, given in headers or ():
         name = key.lower()
-        if name in _NAMES and (told := _told(name, given or b"")) is not None:
+        if is_of_id(name) and (told := _told(name, (given or b"")[:_LONGEST])) is not None:
             is_again = name == ATTRIBUTE and told == framed
             return told, value[FRAME:] if is_again else value
     return framed, value[FRAME:] if is_framed else value
 
 
+@lru_cache(maxsize=1 << 12)
 def _told(name: str, value: bytes) -> int | None:
     """The id in a header: of text or of eight bytes, in Confluent's behind a byte that tells."""
     if name == GUID_HEADER:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import io
 import json
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring as quoted
 from typing import Any
 
 import fastavro
@@ -17,7 +18,7 @@ import fastavro
 from ingest.decode.avro_texts import AvroText
 from ingest.decode.exact_json import Refused, decoded, loaded
 from ingest.decode.reading import NOTHING
-from ingest.decode.schema_ids import Headers, id_text, number_of
+from ingest.decode.schema_ids import Headers, id_text, is_of_id, number_of
 from ingest.decode.writers import unsupported
 from ingest.files.avro import without_logical_types
 
@@ -25,7 +26,9 @@ _ATTRIBUTE, _CONTENT_TYPE = "ce_", "content-type"
 _PREFIX = len(_ATTRIBUTE)
 _STRUCTURED = "application/cloudevents"
 _DECODER = json.JSONDecoder()
-_json = json.JSONEncoder(ensure_ascii=False).encode
+_CONTENT_KIND = '"datacontenttype": '
+# Names of headers that are kept with what they stand for: a producer writes the same again.
+_MOST_NAMES = 1_000
 
 
 @dataclass(slots=True)
@@ -88,6 +91,32 @@ class AvroTranslation:
 
 
 @dataclass(frozen=True, slots=True)
+class _Names:
+    """What stands where in the headers of a message, by their names alone.
+
+    `attributes` are places of CloudEvents' attributes, and how each begins in JSON.
+    """
+
+    attributes: Sequence[tuple[int, str]]
+    content_type: int | None
+    ids: Sequence[int]
+
+    @staticmethod
+    def of(headers: Sequence[str]) -> _Names:
+        """Of two headers of one name the later one counts, in the place of the first."""
+        attributes: dict[str, int] = {}
+        content_type, ids = None, []
+        for place, name in enumerate(map(str.lower, headers)):
+            if name.startswith(_ATTRIBUTE):
+                attributes[f"{quoted(name[_PREFIX:])}: "] = place
+            elif name == _CONTENT_TYPE:
+                content_type = place
+            if is_of_id(name):
+                ids.append(place)
+        return _Names([(place, begin) for begin, place in attributes.items()], content_type, ids)
+
+
+@dataclass(frozen=True, slots=True)
 class CloudEventTranslation:
     """Events whose attributes stand in headers, as the JSON of events in structured mode.
 
@@ -95,33 +124,43 @@ class CloudEventTranslation:
     """
 
     avro: AvroTranslation | None
+    _known: dict[tuple[str, ...], _Names] = field(default_factory=dict, init=False, compare=False)
 
     def __call__(self, value: bytes | None, headers: Headers) -> str:
         """See Translation."""
-        attributes: dict[str, str | None] = {}
-        kind = ""
-        for header, given in headers or ():
-            name = header.lower()
-            if name.startswith(_ATTRIBUTE):
-                attributes[name[_PREFIX:]] = None if given is None else decoded(given)
-            elif name == _CONTENT_TYPE:
-                kind = "" if given is None else decoded(given)
-        if not attributes or kind.startswith(_STRUCTURED):
+        found = headers or ()
+        names = self._names(tuple([name for name, _ in found]))
+        given = [one for _, one in found]
+        members = [
+            f"{begin}{'null' if (one := given[place]) is None else quoted(decoded(one))}"
+            for place, begin in names.attributes
+        ]
+        told = None if names.content_type is None else given[names.content_type]
+        kind = "" if told is None else decoded(told)
+        if not members or kind.startswith(_STRUCTURED):
             return NOTHING if value is None else decoded(value)
         if kind:
-            attributes["datacontenttype"] = kind
-        head = _json(attributes)
-        if value is None:
-            return head
-        name, data = self._data(value, headers, kind)
-        return f'{head[:-1]}, "{name}": {data}}}'
+            members = [one for one in members if not one.startswith(_CONTENT_KIND)]
+            members.append(f"{_CONTENT_KIND}{quoted(kind)}")
+        if value is not None:
+            name, data = self._data(value, [found[place] for place in names.ids], kind)
+            members.append(f'"{name}": {data}')
+        return f"{{{', '.join(members)}}}"
+
+    def _names(self, headers: tuple[str, ...]) -> _Names:
+        if names := self._known.get(headers):
+            return names
+        if len(self._known) >= _MOST_NAMES:
+            self._known.clear()
+        names = self._known[headers] = _Names.of(headers)
+        return names
 
     def schema_id(self, value: bytes | None, headers: Headers) -> str | None:
         """See Translation."""
         return self.avro.schema_id(value, headers) if self.avro else None
 
     def _data(self, value: bytes, headers: Headers, kind: str) -> tuple[str, str]:
-        """The member of an event that holds its data, and its JSON."""
+        """The member of an event that holds its data, and its JSON; of `headers` those of ids."""
         if self.avro:
             return "data", self.avro.document(value, headers)
         plain = kind.partition(";")[0].strip().lower()
@@ -133,7 +172,7 @@ class CloudEventTranslation:
                 raise Refused("MALFORMED_JSON", "more than one document")
             return "data", text
         if plain.startswith("text/"):
-            return "data", _json(decoded(value))
+            return "data", quoted(decoded(value))
         return "data_base64", f'"{b64encode(value).decode()}"'
 
 

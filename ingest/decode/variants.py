@@ -10,6 +10,7 @@ import math
 import struct
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
@@ -17,10 +18,11 @@ import pyarrow as pa
 # Types of primitives, in the six bits behind the two that say that it is one.
 _NULL, _TRUE, _FALSE = b"\x00", b"\x04", b"\x08"
 _DOUBLE, _LONG_TEXT = 7 << 2, 16 << 2
-# (bytes, type, least, greatest) of whole numbers; and (digits, bytes, type) of decimals.
+# (bytes, type) of whole numbers by their bits without a sign; and (digits, bytes, type) of decimals.
 _WHOLE = [
-    (size, bytes([kind << 2]), -(1 << (8 * size - 1)), (1 << (8 * size - 1)) - 1)
-    for size, kind in ((1, 3), (2, 4), (4, 5), (8, 6))
+    (size, bytes([kind << 2]))
+    for size, kind, bits in ((1, 3, 8), (2, 4, 8), (4, 5, 16), (8, 6, 32))
+    for _ in range(bits)
 ]
 _DECIMALS = ((9, 4, 8 << 2), (18, 8, 9 << 2), (38, 16, 10 << 2))
 _SHORT_TEXTS = [bytes([(size << 2) | 1]) for size in range(64)]
@@ -90,10 +92,11 @@ def _value(found: Any, names: dict[str, int]) -> bytes:
 
 
 def _whole(number: int) -> bytes:
-    for size, header, least, most in _WHOLE:
-        if least <= number <= most:
-            return header + number.to_bytes(size, "little", signed=True)
-    raise _Unlike(number)
+    bits = (number if number >= 0 else ~number).bit_length()
+    if bits >= len(_WHOLE):
+        raise _Unlike(number)
+    size, header = _WHOLE[bits]
+    return header + number.to_bytes(size, "little", signed=True)
 
 
 def _text(text: str) -> bytes:
@@ -121,21 +124,23 @@ def _number(text: str) -> bytes:
 
 def _object(members: tuple[tuple[str, Any], ...], names: dict[str, int]) -> bytes:
     order = _order(tuple([name for name, _ in members]))
-    ids, starts, parts = [], [], []
-    size = 0
+    ids, parts = [], []
     for name, one in members:
         ids.append(names.setdefault(name, len(names)))
-        starts.append(size)
-        part = _value(one, names)
-        parts.append(part)
-        size += len(part)
+        parts.append(_text(one) if type(one) is str else _value(one, names))
+    starts = list(accumulate(map(len, parts), initial=0))
+    size = starts[-1]
+    sorted_ids, sorted_starts = [ids[place] for place in order], [starts[place] for place in order]
+    if size <= _FEW and len(names) <= _FEW:
+        # Most are: all numbers have one byte.
+        return bytes((_OBJECT, len(ids), *sorted_ids, *sorted_starts, size)) + b"".join(parts)
     id_size, offset_size = _size_of(max(ids, default=0)), _size_of(size)
     header = (id_size - 1) << 4 | (offset_size - 1) << 2 | _OBJECT
     return b"".join(
         (
             _begun(header, len(ids), 6),
-            _numbers([ids[place] for place in order], id_size),
-            _numbers([*[starts[place] for place in order], size], offset_size),
+            _numbers(sorted_ids, id_size),
+            _numbers([*sorted_starts, size], offset_size),
             *parts,
         )
     )

@@ -24,6 +24,7 @@
         {%- do alter_clustering(this) -%}
     {%- endif -%}
     {%- set relations = dbt.materialization_incremental_spark() -%}
+    {%- do release_input() -%}
     {%- do remember_build(read, code, rows_written(this)) -%}
     {{- return(relations) -}}
 {%- endmaterialization %}
