@@ -131,7 +131,9 @@ def _told_union(branches: list[Any], names: dict[str, _Named]) -> tuple[dict[str
     told = [_told(one, names) for one in branches]
     # Avro's reader does not tell which branch a value is of.
     schema, show = told[0] if len(told) == 1 else ({"type": "union"}, _plain)
-    return schema, unchanged if show is unchanged else lambda value: None if value is None else show(value)
+    if show is unchanged:
+        return schema, unchanged
+    return schema, lambda value: None if value is None else show(value)
 
 
 def _told_record(schema: dict[str, Any], names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:

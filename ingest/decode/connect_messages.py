@@ -29,10 +29,10 @@ class ConnectMessages:
 
     def document(self, text: str) -> dict[str, Any]:
         """A message as a flat record. Raises Refused."""
-        payload, convert = self._parts(text)
+        told, payload, convert = self._parts(text)
         record = self.flat(payload, convert)
         # What a message holds, a record may hold one level further down.
-        if may_be_deep(text) and deeper(record, DEEPEST):
+        if may_be_deep(told) and deeper(record, DEEPEST):
             raise Refused("TOO_DEEP", f"nested deeper than {DEEPEST} levels")
         return record
 
@@ -47,19 +47,21 @@ class ConnectMessages:
         """The schema of a row, from that of the payload."""
         return schema
 
-    def _parts(self, text: str) -> tuple[Any, Convert]:
+    def _parts(self, text: str) -> tuple[str, Any, Convert]:
+        """The payload, also as text (of a schema not seen before with that), and what reads it."""
         body = text.rstrip(_SPACES)
         head = self._known_head(body)
         if head and body.endswith("}"):
             try:
-                return loaded(body[len(head) : -1]), self._by_head[head]
+                told = body[len(head) : -1]
+                return told, loaded(told), self._by_head[head]
             except Refused:
                 # Something stands behind the payload, or the message is broken: see below.
                 pass
         message = loaded(text)
         if not isinstance(message, dict) or message.keys() != {"schema", "payload"}:
-            return message, self._plain
-        return message["payload"], self._with_schema(text, message["schema"])
+            return text, message, self._plain
+        return text, message["payload"], self._with_schema(text, message["schema"])
 
     def _known_head(self, body: str) -> str:
         """The head of a message, where one like it has come before: of several schemas by turns."""

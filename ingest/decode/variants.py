@@ -18,7 +18,7 @@ import pyarrow as pa
 # Types of primitives, in the six bits behind the two that say that it is one.
 _NULL, _TRUE, _FALSE = b"\x00", b"\x04", b"\x08"
 _DOUBLE, _LONG_TEXT = 7 << 2, 16 << 2
-# (bytes, type) of whole numbers by their bits without a sign; and (digits, bytes, type) of decimals.
+# (bytes, type) of whole numbers, by their bits without a sign; (digits, bytes, type) of decimals.
 _WHOLE = [
     (size, bytes([kind << 2]))
     for size, kind, bits in ((1, 3, 8), (2, 4, 8), (4, 5, 16), (8, 6, 32))

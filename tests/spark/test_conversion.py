@@ -41,7 +41,7 @@ DOCUMENTS = [
     *("123456789.5", "1234567890.5", f"1.{'2' * 17}", f"1.{'2' * 37}", f"1.{'2' * 38}", "1E-400"),
     json.dumps({"z": {"a": 1, "z": [{"z": 2}]}, "a": "ü" * 31, "b": "ü" * 32, "": None}),
     json.dumps({"\uffff": 1, "\U00010000": 2, "a": 3}),
-    json.dumps([sign * 2**bits + more for bits in range(63) for sign in (1, -1) for more in (0, -1)]),
+    json.dumps([way * 2**bits - less for bits in range(63) for way in (1, -1) for less in (0, 1)]),
     # Where numbers of one byte do not do any more: of bytes, of names, of names of other objects.
     *(json.dumps({"b": "x" * length, "a": 1}) for length in range(245, 257)),
     *(json.dumps({f"k{number}": None for number in range(count)}) for count in range(253, 258)),

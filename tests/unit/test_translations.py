@@ -16,7 +16,7 @@ ID = ("ce_id", b"1")
 @pytest.mark.parametrize(
     ("headers", "value", "event"),
     [
-        ([ID, ("ce_source", b"/a\"b")], b"[1]", {"id": "1", "source": '/a"b', "data": [1]}),
+        ([ID, ("ce_source", b'/a"b')], b"[1]", {"id": "1", "source": '/a"b', "data": [1]}),
         ([ID, ("other", b"x")], None, {"id": "1"}),
         ([("CE_Type", None), ID], b"1", {"type": None, "id": "1", "data": 1}),
         # Of two, the later one counts.
