@@ -27,8 +27,9 @@ _PREFIX = len(_ATTRIBUTE)
 _STRUCTURED = "application/cloudevents"
 _DECODER = json.JSONDecoder()
 _CONTENT_KIND = '"datacontenttype": '
-# Names of headers that are kept with what they stand for: a producer writes the same again.
-_MOST_NAMES = 1_000
+# Names of headers that are kept with what they stand for, as a producer writes the same again: of
+# so many messages, in so many characters each.
+_MOST_NAMES, _USUAL_NAMES = 1_000, 1_000
 
 
 @dataclass(slots=True)
@@ -152,7 +153,9 @@ class CloudEventTranslation:
             return names
         if len(self._known) >= _MOST_NAMES:
             self._known.clear()
-        names = self._known[headers] = _Names.of(headers)
+        names = _Names.of(headers)
+        if sum(map(len, headers)) <= _USUAL_NAMES:
+            self._known[headers] = names
         return names
 
     def schema_id(self, value: bytes | None, headers: Headers) -> str | None:

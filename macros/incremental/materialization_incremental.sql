@@ -8,7 +8,9 @@
 {% materialization incremental, adapter='spark', supported_languages=['sql', 'python'] -%}
     {%- set read = batches_read(compiled_code) -%}
     {%- if not read -%}
-        {{- return(dbt.materialization_incremental_spark()) -}}
+        {%- set relations = dbt.materialization_incremental_spark() -%}
+        {%- do release_input() -%}
+        {{- return(relations) -}}
     {%- endif -%}
     {%- set code = code_fingerprint(compiled_code) -%}
     {%- set known_code = build_memory().codes.get(this | string) -%}

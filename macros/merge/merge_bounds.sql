@@ -2,7 +2,8 @@
     Literal bounds on the table's side of a merge, from the input's least and greatest values.
 
     An input with a null in such a column gets no bound for it: its row may lie anywhere.
-    The input is kept on disk when it is looked at, for the merge that follows (`release_input`).
+    Where the merge reads it once more alone, the input is kept on disk when it is looked at
+    (`kept_input`).
 -#}
 {% macro merge_bounds(source) -%}
     {%- set columns = config.get('merge_bounds') or [] -%}
@@ -17,9 +18,9 @@
                 'cast(count_if(' ~ column ~ ' is null) as string)',
             ]) -%}
         {%- endfor -%}
-        {#- A merge that failed has left it, and Spark takes it for this one where the text is the same. -#}
-        {%- do run_query('uncache table if exists ' ~ source) -%}
-        {%- do run_query('cache lazy table ' ~ source ~ " options ('storageLevel' = 'DISK_ONLY')") -%}
+        {%- if kept_input() -%}
+            {%- do run_query('cache lazy table ' ~ source ~ " options ('storageLevel' = 'DISK_ONLY')") -%}
+        {%- endif -%}
         {%- set query = 'select to_json(array(' ~ parts | join(', ') ~ ')) as bounds from ' ~ source -%}
         {%- set found = fromjson(run_query(query).columns[0].values()[0]) -%}
         {%- for column in columns -%}

@@ -1,8 +1,8 @@
 {#-
-    Keep the input of a merge no longer than the merge takes; see `merge_bounds`.
+    Let go of what was kept for a merge; what a failed one leaves, the next one takes the place of.
 -#}
 {% macro release_input() -%}
-    {%- if config.get('merge_bounds') -%}
-        {%- do run_query('uncache table if exists ' ~ this.identifier ~ '__dbt_tmp') -%}
+    {%- if kept_input() -%}
+        {%- do run_query('drop view if exists ' ~ kept_input()) -%}
     {%- endif -%}
 {%- endmacro %}

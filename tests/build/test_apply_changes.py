@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ingest.changes import keeping
-from tests.build.lake import Lake, order
+from tests.build.lake import Lake, event, order
 
 
 def test_a_type_that_does_not_fit_fails_that_model_alone(lake: Lake) -> None:
@@ -49,4 +49,10 @@ def test_what_a_build_reads_twice_is_kept_until_its_end(
     lake.land("shop__orders", [order(1, 2)])
     lake.build("orders_current")
     assert len(kept) == 2
+    # An input that is asked for its bounds before it is merged.
+    lake.land("market__app_events", [event("a", "page_viewed")])
+    lake.build("+app_events")
+    lake.land("market__app_events", [event("b", "page_viewed")])
+    lake.build("app_events")
+    assert len(kept) == 3
     assert released == kept

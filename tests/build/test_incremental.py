@@ -220,11 +220,6 @@ def test_a_merge_searches_only_the_days_of_its_input(builds: Builds) -> None:
     assert re.search(r"event_date#\d+ >= 2026-03-02", merge["operationParameters"]["predicate"])
 
 
-def test_builds_keep_nothing_of_what_they_read(builds: Builds) -> None:
-    session: Any = builds.first.lake.spark._jsparkSession
-    assert session.sharedState().cacheManager().isEmpty()
-
-
 def test_a_merge_by_number_searches_only_the_keys_of_its_input(builds: Builds) -> None:
     merge = builds.of_orders.newest_commit("silver.orders_current")
     assert re.search(r"order_id#\d+L? <= 22", merge["operationParameters"]["predicate"])

@@ -60,3 +60,4 @@ def test_messages_whose_headers_have_ever_other_names_are_read() -> None:
     found = [translation(None, [(f"ce_a{n}", b"x")]) for n in range(2_500)]
 
     assert found == [json.dumps({f"a{n}": "x"}) for n in range(2_500)]
+    assert translation(None, [("ce_" + "a" * 2_000, b"x")]) == json.dumps({"a" * 2_000: "x"})
