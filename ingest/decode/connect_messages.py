@@ -48,7 +48,7 @@ class ConnectMessages:
         return schema
 
     def _parts(self, text: str) -> tuple[str, Any, Convert]:
-        """The payload, also as text (of a schema not seen before with that), and what reads it."""
+        """A text that holds the payload, the payload, and what reads it. Raises Refused."""
         body = text.rstrip(_SPACES)
         head = self._known_head(body)
         if head and body.endswith("}"):
