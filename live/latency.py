@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,8 @@ def latencies(lake: Path, since: float) -> Iterator[Latency]:
         yield from _told(f"live.{name}: made to bronze", seconds)
     marks = _marks(lake)
     for model, name in _MODELS.items():
-        batches, times = marks.get(model, ([], []))
+        batches, recorded = marks.get(model, ([], []))
+        times = _written(lake.joinpath(*model.split(".")), recorded)
         found = ((bisect.bisect_left(batches, batch), at) for batch, at in made[name])
         seconds = [times[place] - at for place, at in found if place < len(times)]
         yield from _told(f"{model}: made to model", seconds)
@@ -90,18 +91,38 @@ def _made(lake: Path, name: str, since: float) -> list[tuple[int, float]]:
 def _commits(path: Path) -> dict[int, float]:
     """When the rows of each batch were committed, by their `_batch_id`."""
     found: dict[int, float] = {}
+    for at, actions in _history(path, ("WRITE", "STREAMING UPDATE")):
+        for action in actions:
+            stats = json.loads(action.get("add", {}).get("stats") or "{}")
+            if (batch := stats.get("minValues", {}).get("_batch_id")) is not None:
+                found.setdefault(batch, at)
+    return found
+
+
+def _written(path: Path, recorded: list[float]) -> list[float]:
+    """When the rows of each mark could be read: the model's last commit before it was recorded.
+
+    Marks are written down when all models of a build are done. One of a build that wrote nothing
+    counts as it was recorded.
+    """
+    commits = [at for at, _ in _history(path, ("WRITE", "MERGE", "DELETE"))]
+    found = []
+    for before, at in zip([0.0, *recorded], recorded, strict=False):
+        place = bisect.bisect_right(commits, at)
+        is_own = place and commits[place - 1] > before
+        found.append(commits[place - 1] if is_own else at)
+    return found
+
+
+def _history(path: Path, operations: Sequence[str]) -> Iterator[tuple[float, list[Any]]]:
+    """When each commit by one of these operations was made, and its actions, oldest first."""
     for file in sorted((path / "_delta_log").glob("*.json")):
         actions = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
         told: dict[str, Any] = next(
             (one["commitInfo"] for one in actions if "commitInfo" in one), {}
         )
-        if told.get("operation") not in ("WRITE", "STREAMING UPDATE"):
-            continue
-        for action in actions:
-            stats = json.loads(action.get("add", {}).get("stats") or "{}")
-            if (batch := stats.get("minValues", {}).get("_batch_id")) is not None:
-                found.setdefault(batch, told["timestamp"] / 1e3)
-    return found
+        if told.get("operation") in operations:
+            yield told["timestamp"] / 1e3, actions
 
 
 def _marks(lake: Path) -> Mapping[str, tuple[list[int], list[float]]]:
