@@ -28,13 +28,15 @@ if TYPE_CHECKING:
 # The optimum on two cores; a cluster's own settings win through spark-defaults.
 _LOCAL = {
     "spark.sql.shuffle.partitions": "2",
-    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
     # Each job broadcasts some kilobytes, for which Spark takes a whole block of heap: 4 MB of zeros
     # by default, which G1 holds to be huge, and for which it marks the heap every few seconds.
     "spark.broadcast.blockSize": "256k",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
+    # Delta's log, too, has no files of checksums beside its own (`_started`).
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }
 _ALWAYS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -221,6 +223,10 @@ def _started(
     server: Any = spark.sparkContext._accumulatorServer
     server.handle_error = lambda *_: None
     jvm: Any = spark._jvm
+    # Hadoop starts a process for each file that it writes to a local disk, to set its mode, and a
+    # second one for the file of its checksums, which no table on any other storage has.
+    local = jvm.org.apache.hadoop.fs.FileSystem.getLocal(spark._jsc.hadoopConfiguration())
+    local.setWriteChecksum(False)
     keep_names(jvm)
     share_class_loader(spark)
     return spark

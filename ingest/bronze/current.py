@@ -142,6 +142,7 @@ class CurrentTable:
             table=f"delta.`{self.path}`",
             memory=f"delta.`{self.path}__memory`",
             view=f"{self.stream.table}__current",
+            path=self.path,
         )
         return ChangeApplication(self._spark, target, rules, on_refused=self._quarantine)
 

@@ -11,6 +11,8 @@ from ingest.changes.keeping import Keeper
 from ingest.changes.plan import Rules
 from ingest.changes.rendering import rendered, statements
 from ingest.errors import InputError
+from ingest.lake import is_table
+from ingest.tables import table_log
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,11 +35,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A table that follows changes, and its memory: what SQL calls them."""
+    """A table that follows changes, and its memory: what SQL calls them.
+
+    `path` is where the table's files are, where that is known.
+    """
 
     table: str
     memory: str
     view: str
+    path: str | None = None
 
 
 class ChangeApplication:
@@ -91,6 +97,7 @@ class ChangeApplication:
             "adds_columns": True,
             "input_columns": self._columns(view),
             "target_columns": target,
+            "target_bytes": self._bytes(),
             "has_memory": bool(memory and target),
             "is_memory_stale": bool(memory and not target),
             "is_forgetting": time.monotonic() - self._forgot_at >= _FORGET_EVERY,
@@ -100,6 +107,10 @@ class ChangeApplication:
         if problem:
             raise InputError(f"{self._target.table}: {problem}")
         return plan
+
+    def _bytes(self) -> int | None:
+        path = self._target.path
+        return sum(table_log.sizes_of_files(path)) if path and is_table(path) else None
 
     def _weigh(self, plan: dict[str, Any]) -> None:
         *before, last = statements("weigh_changes", plan)

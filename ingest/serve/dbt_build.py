@@ -109,6 +109,7 @@ class DbtBuild:
             **self.facts.told(registered),
             "append": self.records.append,
             "last_commit": self.records.last_commit,
+            "table_bytes": self.records.table_bytes,
             "touched_values": self.records.touched_values,
         }
         whole = dbt_build.BuildTask

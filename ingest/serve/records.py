@@ -51,6 +51,11 @@ class Records:
         path = self.lake.table(schema, name)
         return table_log.last_commit(path) if self.lake.is_table(path) else None
 
+    def table_bytes(self, schema: str, name: str) -> int | None:
+        """How large the files of a table are together; None where the table is elsewhere."""
+        path = self.lake.table(schema, name)
+        return sum(table_log.sizes_of_files(path)) if self.lake.is_table(path) else None
+
     def touched_values(
         self, table: tuple[str, str], column: str, counter: str, batches: tuple[int, int]
     ) -> tuple[str, Sequence[str]] | None:

@@ -1,7 +1,9 @@
 {#-
-    `yes` where the keys that have changes are marked: for few changes that costs more than it
-    spares, and of very many the marks leave no row out.
+    `yes` where the keys that have changes are marked: for few changes, and in a table that is read
+    at once, that costs more than it spares, and of very many the marks leave no row out.
 -#}
 {% macro is_marked(plan) -%}
-    {{ 'yes' if plan.target_columns and plan.bounded and 10000 <= plan.changes <= 1000000 }}
+    {%- set changes = plan.changes | default(0) -%}
+    {%- set is_small = plan.target_bytes is not none and plan.target_bytes < 16777216 -%}
+    {{ 'yes' if plan.target_columns and plan.bounded and not is_small and 10000 <= changes <= 1000000 }}
 {%- endmacro %}

@@ -3,8 +3,9 @@
 
     A plan is the one argument of all macros in this folder, so that dbt and `ingest` can
     render the same text. The caller gives what is configured (named as in the reference of
-    apply_changes) and, as {name: type}, `input_columns` and `target_columns` (empty before
-    the first build). Added here:
+    apply_changes), as {name: type} `input_columns` and `target_columns` (empty before the
+    first build), and `target_bytes`, the size of the table's files, none where it would have to be
+    asked for. Added here:
 
     columns    {name: type} of the table, without validity and `is_deleted`; no type where
                the input's does not fit

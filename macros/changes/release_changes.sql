@@ -16,7 +16,9 @@
     drop view if exists {{ plan.view }}__rows
     {{ next_statement() }}
     {%- endif -%}
+    {%- if is_marked(plan) | trim %}
     drop temporary variable if exists {{ plan.view }}__marks
     {{ next_statement() }}
+    {%- endif %}
     drop view if exists {{ plan.view }}__changes
 {%- endmacro %}

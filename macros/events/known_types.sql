@@ -5,7 +5,8 @@
 {% macro known_types(stream) -%}
     {%- if graph.get('headwater_types', {}).get('invocation_id') != invocation_id -%}
         {%- set streams = {} -%}
-        {%- set types = adapter.get_relation(none, 'ops', 'event_types') -%}
+        {%- set types = none if driver_facts() else adapter.get_relation(none, 'ops', 'event_types') -%}
+        {%- set told = driver_facts().types or [] -%}
         {%- if types is not none -%}
             {%- set query -%}
                 select to_json(collect_list(struct(
@@ -15,12 +16,11 @@
                 )))
                 from {{ types }}
             {%- endset -%}
-            {%- set told = driver_facts().types if driver_facts()
-                else fromjson(run_query(query).columns[0].values()[0]) -%}
-            {%- for type in told -%}
-                {%- do streams.setdefault(type.stream, {}).update({type.event_type: type}) -%}
-            {%- endfor -%}
+            {%- set told = fromjson(run_query(query).columns[0].values()[0]) -%}
         {%- endif -%}
+        {%- for type in told -%}
+            {%- do streams.setdefault(type.stream, {}).update({type.event_type: type}) -%}
+        {%- endfor -%}
         {#- Whole, for another thread may ask meanwhile. -#}
         {%- do graph.update({'headwater_types': {
             'invocation_id': invocation_id, 'streams': streams, 'shown': {},

@@ -140,10 +140,9 @@ def small_profile() -> str:
     its own has the checked-in profile.
     """
     text = (ROOT / "profiles.yml").read_text(encoding="utf-8")
-    for setting in ("spark.sql.shuffle.partitions", "spark.databricks.delta.snapshotPartitions"):
-        assert f'{setting}: "2"' in text
-        text = text.replace(f'{setting}: "2"', f'{setting}: "1"')
-    return text
+    setting = "spark.sql.shuffle.partitions"
+    assert f'{setting}: "2"' in text
+    return text.replace(f'{setting}: "2"', f'{setting}: "1"')
 
 
 def land(

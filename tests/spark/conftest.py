@@ -23,7 +23,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     # For the same reason: a task that finds nothing costs as much as one with all the rows.
     spark.conf.set("spark.sql.shuffle.partitions", "1")
-    spark.conf.set("spark.databricks.delta.snapshotPartitions", "1")
     yield spark
     spark.stop()
     # The JVM too: tests that build with dbt come next in the process, and start another.

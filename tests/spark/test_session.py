@@ -36,6 +36,16 @@ def test_what_spark_generates_is_compiled_once(spark: SparkSession) -> None:
     assert compiled.getCount() - before == 1
 
 
+def test_files_have_no_files_of_checksums_beside_them(spark: SparkSession, tmp_path: Path) -> None:
+    """Hadoop starts a process for each, and Delta's log takes another file system of its."""
+    table = str(tmp_path / "table")
+    for number in range(2):
+        spark.range(number + 1).write.format("delta").mode("append").save(table)
+    written = {path.name for path in Path(table).rglob("*") if path.is_file()}
+    assert "00000000000000000001.json" in written
+    assert not [name for name in written if name.startswith(".")]
+
+
 def test_hive_finds_all_of_its_functions(spark: SparkSession) -> None:
     """It looks at them where a session of the SQL endpoint ends, and that was an error."""
     jvm: Any = spark._jvm

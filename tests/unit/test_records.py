@@ -74,8 +74,17 @@ def test_the_newest_commit_is_told(records: Records) -> None:
     assert commit["operationMetrics"]["num_added_rows"] == 3
 
 
+def test_a_table_is_as_large_as_its_files(records: Records) -> None:
+    path = records.lake.table("silver", "orders")
+    for rows in ([1, 2], [3]):
+        write_deltalake(path, pa.table({"id": rows}), mode="append")
+    files = Path(path).glob("*.parquet")
+    assert records.table_bytes("silver", "orders") == sum(one.stat().st_size for one in files)
+
+
 def test_nothing_is_told_of_a_table_that_is_elsewhere(records: Records) -> None:
     assert records.last_commit("silver", "customers") is None
+    assert records.table_bytes("silver", "customers") is None
 
 
 VIEWED = [datetime(2026, 11, 26, 22, minute, tzinfo=UTC) for minute in (41, 42, 43)]

@@ -1,0 +1,46 @@
+"""When the keys of changes are marked."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingest.changes.rendering import rendered, statements
+
+SMALL, LARGE = 2**24 - 1, 2**24
+
+
+@pytest.mark.parametrize(
+    ("changes", "target_bytes", "told"),
+    [
+        (10_000, LARGE, "yes"),
+        (1_000_000, None, "yes"),
+        (9_999, LARGE, ""),
+        (1_000_001, LARGE, ""),
+        (10_000, SMALL, ""),
+        (10_000, 0, ""),
+    ],
+)
+def test_keys_are_marked_for_many_changes_of_a_large_table(
+    changes: int, target_bytes: int | None, told: str
+) -> None:
+    plan = {
+        "target_columns": {"id": "bigint"},
+        "bounded": ["id"],
+        "changes": changes,
+        "target_bytes": target_bytes,
+    }
+    assert rendered("is_marked", plan) == told
+
+
+def test_what_was_kept_is_let_go_of_before_changes_are_counted() -> None:
+    """Where the first statement has failed."""
+    plan = {
+        "target_columns": {"id": "bigint"},
+        "bounded": ["id"],
+        "target_bytes": None,
+        "snapshot_by": None,
+        "scd_type": 1,
+        "partial": [],
+        "view": "__orders",
+    }
+    assert statements("release_changes", plan) == ["drop view if exists __orders__changes"]
