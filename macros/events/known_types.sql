@@ -5,8 +5,10 @@
 {% macro known_types(stream) -%}
     {%- if graph.get('headwater_types', {}).get('invocation_id') != invocation_id -%}
         {%- set streams = {} -%}
-        {%- set types = none if driver_facts() else adapter.get_relation(none, 'ops', 'event_types') -%}
-        {%- set told = driver_facts().types or [] -%}
+        {%- set facts = driver_facts() -%}
+        {%- set types = none if facts else adapter.get_relation(none, 'ops', 'event_types') -%}
+        {#- The first type may have come since the tables were looked up that the catalog has. -#}
+        {%- set told = facts.types if facts and 'ops.event_types' in facts.tables else [] -%}
         {%- if types is not none -%}
             {%- set query -%}
                 select to_json(collect_list(struct(

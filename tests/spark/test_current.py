@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from unittest.mock import patch
 
@@ -69,11 +70,23 @@ def test_dbt_can_know_the_table(followed: Workshop) -> None:
     assert {"table_name": "test__people__current", "kind": "current"} in listed
 
 
-def test_changes_that_are_applied_again_change_nothing(followed: Workshop) -> None:
+def test_changes_that_are_applied_again_change_nothing(
+    followed: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = followed.rows("people__current", "*")
+    sizes = dict[str, Sequence[int]]()
+    sizes_of_files = table_log.sizes_of_files
+
+    def noting(path: str) -> Sequence[int]:
+        sizes[path] = sizes_of_files(path)
+        return sizes[path]
+
+    monkeypatch.setattr(table_log, "sizes_of_files", noting)
     stream = followed.stream("people", COLUMNS, **DECLARED)
     current = CurrentTable(
         spark=followed.spark, lake=followed.lake, stream=stream, application="another"
     )
     assert len(list(current.follow(-1))) == 1
     assert followed.rows("people__current", "*") == before
+    # By its size it is told whether keys are marked.
+    assert sum(sizes[current.path]) > 0

@@ -46,6 +46,13 @@ def test_files_have_no_files_of_checksums_beside_them(spark: SparkSession, tmp_p
     assert not [name for name in written if name.startswith(".")]
 
 
+def test_a_file_may_have_checksums_of_what_it_was(spark: SparkSession, tmp_path: Path) -> None:
+    """Those that another program has left of a file of Delta's log that was replaced."""
+    (tmp_path / "hint").write_text("new\n", encoding="utf-8")
+    (tmp_path / ".hint.crc").write_bytes(b"crc\0\0\0\2\0" + b"\1" * 4)
+    assert [row.value for row in spark.read.text(str(tmp_path / "hint")).collect()] == ["new"]
+
+
 def test_hive_finds_all_of_its_functions(spark: SparkSession) -> None:
     """It looks at them where a session of the SQL endpoint ends, and that was an error."""
     jvm: Any = spark._jvm

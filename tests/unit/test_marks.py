@@ -6,7 +6,7 @@ import pytest
 
 from ingest.changes.rendering import rendered, statements
 
-SMALL, LARGE = 2**24 - 1, 2**24
+SMALL, LARGE = 2**20 - 1, 2**20
 
 
 @pytest.mark.parametrize(
