@@ -224,7 +224,7 @@ def _started(
     server.handle_error = lambda *_: None
     jvm: Any = spark._jvm
     # Hadoop starts a process for each file that it writes to a local disk, to set its mode, and a
-    # second one for the file of its checksums, which no table on any other storage has. Of files
+    # second one for the file of its checksums, which tables on other storage do not have. Of files
     # that Delta's log replaces, another program's checksums may be left.
     local = jvm.org.apache.hadoop.fs.FileSystem.getLocal(spark._jsc.hadoopConfiguration())
     local.setWriteChecksum(False)
