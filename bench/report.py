@@ -40,13 +40,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """Seconds from where rows were made until they were there; `at_most` is the promised p95."""
+    """Seconds from where rows were made until they were there; `at_most` is a promised p95."""
 
     what: str
     median: float
     p95: float
     most: float
-    at_most: float
+    at_most: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,5 +96,6 @@ def show_ages(ages: list[Age]) -> None:
     """Print how old rows were."""
     print(f"{'':60} {'median':>9} {'p95':>7} {'most':>7} {'promised':>9}")
     for age in ages:
-        seconds = f"{age.median:9.1f} {age.p95:7.1f} {age.most:7.1f} {age.at_most:9.1f}"
+        at_most = "" if age.at_most is None else f"{age.at_most:.1f}"
+        seconds = f"{age.median:9.1f} {age.p95:7.1f} {age.most:7.1f} {at_most:>9}"
         print(f"{age.what:60} {seconds}")

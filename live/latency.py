@@ -10,6 +10,7 @@ import bisect
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ _MADE = {
     "page_views": "cast(viewed_at as bigint) / 1000.0",
     "positions": "cast(recorded_at as bigint) / 1000.0",
 }
-# The stream from which each model has its rows.
+# The stream from which each model has its rows, as the graph goes.
 _MODELS = {
     "silver.live_page_view_events": "page_views",
     "silver.live_orders_current": "orders",
@@ -52,12 +53,16 @@ def latencies(lake: Path, since: float) -> Iterator[Latency]:
         seconds = [committed[batch] - at for batch, at in rows if batch in committed]
         yield from _told(f"live.{name}: made to bronze", seconds)
     marks = _marks(lake)
+    of_graph = {}
     for model, name in _MODELS.items():
         batches, recorded = marks.get(model, ([], []))
         times = _written(lake.joinpath(*model.split(".")), recorded)
-        found = ((bisect.bisect_left(batches, batch), at) for batch, at in made[name])
-        seconds = [times[place] - at for place, at in found if place < len(times)]
-        yield from _told(f"{model}: made to model", seconds)
+        places = [(bisect.bisect_left(batches, batch), at) for batch, at in made[name]]
+        found = [(place, at) for place, at in places if place < len(times)]
+        yield from _told(f"{model}: made to model", [times[place] - at for place, at in found])
+        # The last model of a stream counts: where it is done, all are.
+        of_graph[name] = [recorded[place] - at for place, at in found]
+    yield from _told("the whole graph: made to the end of a build", [*chain(*of_graph.values())])
 
 
 def is_up_to_date(lake: Path, model: str) -> bool:

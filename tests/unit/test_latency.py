@@ -12,7 +12,7 @@ from deltalake import write_deltalake
 
 from live.latency import latencies
 
-MODEL = "silver.live_page_view_events"
+MODEL = "gold.agg_live_page_views_minutely"
 
 
 def moment(seconds: float) -> datetime:
@@ -35,13 +35,15 @@ def test_a_row_is_in_a_model_where_its_table_has_it(tmp_path: Path) -> None:
     now = time.time()
     for batch, made in ((1, now - 100), (1, now - 100), (1, now - 100), (2, now - 50)):
         append(tmp_path, "bronze", "live__page_views", _batch_id=[batch], viewed_at=times(made))
-    append(tmp_path, "silver", "live_page_view_events", view_id=["a"])
+    append(tmp_path, *MODEL.split("."), page=["a"])
     # The second build found nothing that it had to write.
     recorded = times(now + 1_000, now + 2_000)
     marks = {"model": [MODEL] * 2, "mark": [1, 2], "recorded_at": recorded}
     append(tmp_path, "ops", "model_marks", **marks)
     found = {one.what: one for one in latencies(tmp_path, now - 1_000)}
     bronze, model = found["live.page_views: made to bronze"], found[f"{MODEL}: made to model"]
+    graph = found["the whole graph: made to the end of a build"]
     assert 100 <= bronze.most < 500
     assert 100 <= model.median < 500
     assert round(model.most) == 2_050
+    assert round(graph.median) == 1_100
