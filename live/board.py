@@ -6,14 +6,24 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 from rich.table import Table
 
 from ingest.lake import Lake
 from ingest.run.progress import Totals, read_totals
 from ingest.serve.model_states import model_states
+from live.newest import age_when_landed
 
-STREAMS = ("customers", "orders", "events", "page_views", "positions")
+# The column in which each stream's source tells when a row was made.
+STREAMS = {
+    "customers": "source_ts_ms",
+    "orders": "source_ts_ms",
+    "events": "time",
+    "page_views": "viewed_at",
+    "positions": "recorded_at",
+}
+_COLUMNS = ("stream, model", "state", "rows/s", "rows", "lag", "latency", "quarantined", "last")
 
 
 @dataclass(slots=True)
@@ -29,19 +39,21 @@ class Board:
         return {name: read_totals(self.lake, f"live.{name}", f"live__{name}") for name in STREAMS}
 
     def table(self) -> Table:
-        """What is shown now."""
+        """What is shown now; `latency` is that of the oldest row which the newest batch landed."""
         shown = Table(title="make live: Ctrl-C stops it all", title_justify="left")
-        for name in ("stream, model", "state", "rows/s", "rows", "lag", "quarantined", "last"):
-            shown.add_column(name, justify="left" if name == "stream, model" else "right")
+        for name in _COLUMNS:
+            shown.add_column(name, justify="left" if name == _COLUMNS[0] else "right")
         for name, one in self.totals().items():
             lag = "" if one.lag is None else f"{one.lag:,}"
             rate = f"{self._rate(name, one.landed):,.0f}"
-            cells = (one.state, rate, f"{one.landed:,}", lag, f"{one.quarantined:,}")
+            age = age_when_landed(Path(self.lake.bronze(one.table)), STREAMS[name])
+            latency = "" if age is None else f"{age:,.1f} s"
+            cells = (one.state, rate, f"{one.landed:,}", lag, latency, f"{one.quarantined:,}")
             shown.add_row(one.stream, *cells, _ago(one.last_batch_at))
         shown.add_section()
         for model in model_states(self.lake):
             seconds = "" if model.seconds is None else f"{model.seconds} s"
-            shown.add_row(model.model, model.state, "", seconds, "", "", _ago(model.built_at))
+            shown.add_row(model.model, model.state, "", seconds, "", "", "", _ago(model.built_at))
         return shown
 
     def _rate(self, name: str, landed: int) -> float:
