@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import signal
 import sys
 import threading
 import time
@@ -26,10 +25,12 @@ from ingest.stack.stack import Stack
 from live.board import STREAMS, Board
 from live.events import TOPICS, Applications
 from live.latency import is_up_to_date, latencies
+from live.parts import CLIENT_ERRORS, Parts
 from live.server import Server, serving
 from live.shop import Shop
 from live.truth import compared, has_read_all, is_confirmed, is_followed, position_of
 from live.usage import Usage
+from live.wishes import Wishes
 
 # Seconds in which all that was produced has landed, once nothing more comes.
 _TO_CATCH_UP = 180.0
@@ -42,7 +43,7 @@ _LOOK_EVERY = 5.0
 def main() -> int:
     """Returns 0, 1 if a number differs from the truth or a part fails, 2 for a wrong request.
 
-    Who asks it to stop before it has begun gets 0, too.
+    Who asks it to stop before it has begun, or once more before it has compared, gets 0, too.
     """
     line = argparse.ArgumentParser(prog="python -m live", description=__doc__)
     line.add_argument("--seconds", type=float, help="end by itself after so long")
@@ -53,24 +54,29 @@ def main() -> int:
     )
     line.add_argument("--seed", type=int, default=7, help="which marketplace (7)")
     line.add_argument(
-        "--kills", type=int, default=0, help="times that ingest serve is killed at work (0)"
+        "--kills",
+        type=int,
+        default=0,
+        help="times that ingest serve is killed at work: at random, and once at each write (0)",
     )
     chosen = line.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 140)
-    closing = threading.Event()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, lambda *_: closing.set())
+    wishes = Wishes()
+    wishes.hear()
     os.environ.setdefault("HEADWATER_LAKE", "lake-live")
     # Its streams and models are part of the project only while it plays.
     os.environ["HEADWATER_LIVE"] = "true"
     try:
         lake = Lake(settings.lake())
         stack = Stack(lake)
-        with _up(stack, console):
-            return _play(lake, stack, chosen, closing, console)
+        with _up(stack, console), wishes.bounded(), Parts(stack).named():
+            return 0 if wishes.count else _play(lake, stack, chosen, wishes, console)
     except HeadwaterError as problem:
         print(f"live: {problem}", file=sys.stderr)
         return problem.exit_code
+    except KeyboardInterrupt:
+        console.print("Ended at once; nothing was compared.")
+        return 0
 
 
 @contextmanager
@@ -87,7 +93,7 @@ def _up(stack: Stack, console: Console) -> Iterator[None]:
 
 
 def _play(
-    lake: Lake, stack: Stack, chosen: argparse.Namespace, closing: threading.Event, console: Console
+    lake: Lake, stack: Stack, chosen: argparse.Namespace, wishes: Wishes, console: Console
 ) -> int:
     database = address(int(stack.address("postgres").rpartition(":")[2]))
     shop = Shop(database, chosen.changes, random.Random(chosen.seed))
@@ -96,15 +102,19 @@ def _play(
         schema_registry_properties(lake),
         chosen.rate,
         random.Random(chosen.seed),
+        # A batch that fits at first sight has no second write to be killed at.
+        has_odd=chosen.kills > 0,
     )
     shop.open()
     applications.open()
-    board, root = Board(lake), Path(lake.root)
+    board, root, watch = Board(lake), Path(lake.root), Parts(stack)
     server = Server(root / "_logs" / "serve.log", chosen.kills, random.Random(chosen.seed))
     console.print(f"ingest serve: {server.log}")
+    console.print(f"sql: jdbc:hive2://127.0.0.1:{server.port}", highlight=False)
     with serving(server):
-        if not _is_ready(database, board, server, closing):
-            if closing.is_set():
+        if not _is_ready(database, board, server, wishes, watch):
+            if wishes.count:
+                wishes.cut_short()
                 return 0
             console.print("ingest serve has ended, or does not begin.", style="bold red")
             return 1
@@ -113,19 +123,20 @@ def _play(
         parts = {one.part: one.pid for one in stack.status() if one.pid}
 
         def look() -> None:
+            watch.refuse_loss()
             own = {"ingest serve": server.process.pid, "the marketplace": os.getpid()}
             usage.look(parts | own)
 
-        until = server, closing, chosen.seconds
+        until = server, wishes, chosen.seconds
         _work((shop, applications), board, until, console, look)
         made = applications.acknowledged
         produced = {topic: applications.before[topic] + made[topic] for topic in TOPICS}
         console.print(f"Made: {made.total():,} events, {shop.changes:,} row changes.")
-        if server.kills:
-            console.print(f"Kills of ingest serve: {server.killed}.")
+        if chosen.kills:
+            console.print(_told_of_kills(server), highlight=False)
         if applications.refused:
             console.print(f"{applications.refused:,} events were refused by the broker.")
-        _caught_up(database, stack.address("kafka"), board, server)
+        _caught_up(database, stack.address("kafka"), board, server, watch)
     totals = board.totals()
     console.print(board.table())
     for one in latencies(root, measured):
@@ -153,10 +164,11 @@ def _play(
     return 0
 
 
-def _is_ready(database: str, board: Board, server: Server, closing: threading.Event) -> bool:
+def _is_ready(database: str, board: Board, server: Server, wishes: Wishes, watch: Parts) -> bool:
     """Wait until all streams run and the database is followed: so changes come as changes."""
     until = time.monotonic() + _TO_BEGIN
-    while not server.has_ended() and not closing.is_set() and time.monotonic() < until:
+    while not server.has_ended() and not wishes.count and time.monotonic() < until:
+        watch.look()
         states = {one.state for one in board.totals().values()}
         if states == {"running"} and is_followed(database):
             return True
@@ -167,13 +179,18 @@ def _is_ready(database: str, board: Board, server: Server, closing: threading.Ev
 def _work(
     at_work: tuple[Shop, Applications],
     board: Board,
-    until: tuple[Server, threading.Event, float | None],
+    until: tuple[Server, Wishes, float | None],
     console: Console,
     look: Callable[[], None],
 ) -> None:
-    """Let the marketplace work until it closes, and show it; `look` is called now and then."""
-    server, closing, seconds = until
-    workers = [threading.Thread(target=one.work, args=(closing,), daemon=True) for one in at_work]
+    """Let the marketplace work until it closes, and show it; `look` is called now and then.
+
+    From then on a wish to end cuts short what is left to do. Raises what a part's client does.
+    """
+    server, wishes, seconds = until
+    closing, problems = wishes.closing, list[Exception]()
+    given = [(one, closing, problems) for one in at_work]
+    workers = [threading.Thread(target=_at_work, args=args, daemon=True) for args in given]
     looked = time.monotonic()
     for worker in workers:
         worker.start()
@@ -193,14 +210,39 @@ def _work(
             if not all(worker.is_alive() for worker in workers):
                 break
     closing.set()
+    for problem in problems:
+        raise problem
+    server.spare()
+    again = " again" if wishes.count else ""
+    told = f"Landing the rest and comparing; Ctrl-C{again} ends at once."
+    if server.has_ended():
+        told = f"ingest serve has ended by itself; see {server.log}"
+    console.print(told, highlight=False)
+    wishes.cut_short()
     for worker in workers:
         worker.join(90)
 
 
-def _caught_up(database: str, broker: str, board: Board, server: Server) -> None:
+def _at_work(one: Shop | Applications, closing: threading.Event, problems: list[Exception]) -> None:
+    try:
+        one.work(closing)
+    except CLIENT_ERRORS as problem:
+        problems.append(problem)
+
+
+def _told_of_kills(server: Server) -> str:
+    told = f"Kills of ingest serve: {server.killed}"
+    if server.at_steps:
+        told += f", of which at write steps: {', '.join(server.at_steps)}"
+    missed = f" Steps not reached: {', '.join(server.missed)}." if server.missed else ""
+    return f"{told}.{missed}"
+
+
+def _caught_up(database: str, broker: str, board: Board, server: Server, watch: Parts) -> None:
     """Wait until all that was made has landed, for a while."""
     until, position = time.monotonic() + _TO_CATCH_UP, position_of(database)
     while time.monotonic() < until and not server.has_ended():
+        watch.look()
         # One after the other: what a batch has landed is in the totals before it is committed.
         if (
             is_confirmed(database, position)
