@@ -57,7 +57,8 @@ def main() -> int:
         "--kills",
         type=int,
         default=0,
-        help="times that ingest serve is killed at work: at random, and once at each write (0)",
+        help="times that ingest serve is killed at work: at random, and once at each step of a "
+        "batch's writes, for which the play goes on a while (0)",
     )
     chosen = line.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 140)
@@ -133,7 +134,7 @@ def _play(
         produced = {topic: applications.before[topic] + made[topic] for topic in TOPICS}
         console.print(f"Made: {made.total():,} events, {shop.changes:,} row changes.")
         if chosen.kills:
-            console.print(_told_of_kills(server), highlight=False)
+            console.print(_told_of_kills(server), highlight=False, soft_wrap=True)
         if applications.refused:
             console.print(f"{applications.refused:,} events were refused by the broker.")
         _caught_up(database, stack.address("kafka"), board, server, watch)
@@ -205,7 +206,9 @@ def _work(
                 looked = time.monotonic()
             if is_shown:
                 live.update(board.table(), refresh=True)
-            if ends is not None and time.monotonic() > ends:
+            is_over = ends is not None and time.monotonic() > ends
+            # Behind a kill it may still be starting, with a step ahead at which it kills itself.
+            if is_over and not server.step:
                 break
             if not all(worker.is_alive() for worker in workers):
                 break

@@ -49,7 +49,8 @@ class Server:
     """Writes to `log`, answers SQL on `port`, and is killed `kills` times at work.
 
     First at a moment that `draw` says, then once at each step of its writes, then at more such
-    moments. `at_steps` are the steps it was killed at, `missed` those that it did not come to.
+    moments. `step` is the one at which it is to kill itself now, `at_steps` are those at which it
+    has, `missed` those that it did not come to in time.
     """
 
     log: Path
@@ -60,7 +61,7 @@ class Server:
     at_steps: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
     process: subprocess.Popen[bytes] = field(init=False)
-    _step: str = ""
+    step: str = ""
     _due: float | None = None
 
     def start(self) -> None:
@@ -70,7 +71,7 @@ class Server:
             # In a session of its own: Ctrl-C is for us to pass on.
             self.process = subprocess.Popen(
                 [sys.executable, *_COMMAND, "--sql", str(self.port)],
-                env={**os.environ, "HEADWATER_FAILPOINT": self._step},
+                env={**os.environ, "HEADWATER_FAILPOINT": self.step},
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=file,
@@ -92,18 +93,18 @@ class Server:
     def spare(self) -> None:
         """Kill it no more: one that would kill itself gives way to one that does not."""
         self.kills = self.killed
-        if self._step:
+        if self.step and not self.has_ended():
             self.kills += 1
             self._replace()
 
     def _replace(self) -> None:
-        if self._step:
-            (self.at_steps if self._is_at_step() else self.missed).append(self._step)
+        if self.step:
+            (self.at_steps if self._is_at_step() else self.missed).append(self.step)
         self.kill()
         self.killed += 1
         left = _STEPS[len(self.at_steps) + len(self.missed) :]
-        self._step = left[0] if left and self.killed < self.kills else ""
-        seconds = _TO_REACH if self._step else self.draw.uniform(*_BETWEEN)
+        self.step = left[0] if left and self.killed < self.kills else ""
+        seconds = _TO_REACH if self.step else self.draw.uniform(*_BETWEEN)
         self._due = time.monotonic() + seconds
         self.start()
 
@@ -112,7 +113,7 @@ class Server:
         return self.process.poll() is not None and not self._is_at_step()
 
     def _is_at_step(self) -> bool:
-        return bool(self._step) and self.process.poll() == -signal.SIGKILL
+        return bool(self.step) and self.process.poll() == -signal.SIGKILL
 
     def kill(self) -> None:
         """End it now, and Java with it."""

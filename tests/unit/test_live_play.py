@@ -79,12 +79,18 @@ def test_a_server_that_is_spared_does_not_kill_itself_any_more(server: Server) -
         server.process.wait(1)
 
 
-def test_a_server_that_ends_by_itself_is_not_taken_for_a_killed_one(server: Server) -> None:
-    server.process.kill()
-    server.process.wait()
+def test_a_server_that_ends_by_itself_is_not_taken_for_a_killed_one(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served, "_COMMAND", ("-c", "raise SystemExit(1)"))
+    while server.killed < 1:
+        server.kill_when_due()
+    assert server.step
+    assert server.process.wait() == 1
     server.kill_when_due()
+    server.spare()
     assert server.has_ended()
-    assert server.killed == 0
+    assert server.killed == 1
 
 
 @pytest.fixture
