@@ -92,9 +92,8 @@ class Server:
 
     def spare(self) -> None:
         """Kill it no more: one that would kill itself gives way to one that does not."""
-        self.kills = self.killed
         if self.step and not self.has_ended():
-            self.kills += 1
+            self.kills = self.killed + 1
             self._replace()
 
     def _replace(self) -> None:
