@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
 
 from bench import builds, changes, kafka, landing, live, types
-from bench.report import show, show_ages, show_costs, show_memory, show_reads
+from bench.report import show, show_costs, show_loads, show_memory, show_reads
 from ingest.session import session
 
 
@@ -27,6 +28,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--work", type=Path, help="folder to keep the generated files in")
     chosen = parser.parse_args()
+    print(f"{len(os.sched_getaffinity(0))} cores")
     with tempfile.TemporaryDirectory() as temporary:
         work = chosen.work or Path(temporary)
         if "landing" in (chosen.only or ["landing"]):
@@ -47,7 +49,7 @@ def main() -> None:
             spark.stop()
         if "live" in (chosen.only or ["live"]):
             times = chosen.warm_up, chosen.seconds
-            show_ages(live.measure(work, chosen.rate, chosen.changes, *times))
+            show_loads(live.measure(work, chosen.rate, chosen.changes, *times))
         if "builds" in (chosen.only or ["builds"]):
             show_costs(builds.measure(work, chosen.events_a_day, chosen.rounds))
         if "changes" in (chosen.only or ["changes"]):

@@ -16,7 +16,8 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from pyspark.sql import types as T
 from bench.report import Cost
 from demo.marketplace.day import generate
 from demo.marketplace.plan import Plan
+from ingest.stack.part import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 DAYS = 10
@@ -46,18 +48,44 @@ def measure(work: Path, events: int, rounds: int) -> list[Cost]:
     generate(Plan(seed=11, events=events), work / "day", work / "truth")
     environ = os.environ | {name: str(path) for name, path in places.items()}
 
-    def run(*command: str) -> None:
+    def run(*command: str) -> float:
+        began = time.perf_counter()
         subprocess.run(command, cwd=ROOT, env=environ, check=True, stdout=subprocess.DEVNULL)
+        return time.perf_counter() - began
 
     run(sys.executable, "-m", "ingest", "run")
     found = work / "builds.json"
     run(sys.executable, "-m", "bench.builds", str(found), str(rounds))
     costs = [Cost(**cost) for cost in json.loads(found.read_text())]
-    began = time.perf_counter()
-    dbt = str(Path(sys.executable).with_name("dbt"))
-    run(dbt, "build", "--target-path", str(work / "builds" / "target"))
-    fresh = time.perf_counter() - began
-    return [*costs, Cost("nothing new, a process from its start, with all tests", fresh)]
+    build = [str(Path(sys.executable).with_name("dbt")), "build"]
+    build += ["--target-path", str(work / "builds" / "target")]
+    fresh = run(*build)
+    with _serving(work / "builds", environ) as port:
+        environ["HEADWATER_SQL_PORT"] = str(port)
+        served = run(*build, "--target", "server")
+    return [
+        *costs,
+        Cost("nothing new, a process from its start, with all tests", fresh),
+        Cost("the same with target server", served, at_most=1.5 * fresh),
+    ]
+
+
+@contextmanager
+def _serving(folder: Path, environ: dict[str, str]) -> Iterator[int]:
+    """`ingest serve` on the same tables, once its first pass is over; the endpoint's port."""
+    port, log = free_port(), folder / "serve.log"
+    command = [sys.executable, "-m", "ingest", "serve", "--sql", str(port)]
+    with log.open("wb") as file:
+        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=file, stderr=file)
+    try:
+        while not re.search(r"dbt: \d+ of \d+ models", log.read_text("utf-8")):
+            if process.poll() is not None:
+                raise RuntimeError(f"ingest serve has ended; see {log}")
+            time.sleep(1.0)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
 
 
 class Builds:

@@ -23,7 +23,7 @@ import psycopg
 from deltalake import DeltaTable
 
 from bench.marketplace import WITH_DATABASE
-from bench.report import Age
+from bench.report import Load
 from ingest.lake import Lake
 from ingest.stack.addresses import schema_registry_properties
 from ingest.stack.postgres import address
@@ -32,11 +32,14 @@ from live.events import TOPICS, Applications
 from live.latency import is_up_to_date, latencies
 from live.shop import Shop
 from live.truth import has_read_all, is_confirmed, is_followed, position_of
+from live.usage import Usage
 
 _STREAMS = [name.replace(".", "__") for name in TOPICS]
 _TABLES = ("live__customers", "live__orders")
 # Seconds of p95 that are promised, by where a row comes to; of the whole graph none are.
-_PROMISED = {"bronze": 5.0, "model": 60.0}
+_PROMISED = {"to bronze": 5.0, "to model": 60.0}
+# Seconds between two looks at memory.
+_LOOK_EVERY = 5.0
 # Seconds in which a database is followed, and in which what was made last lands.
 _TO_FOLLOW, _TO_CATCH_UP = 180.0, 600.0
 
@@ -56,14 +59,14 @@ _WAYS = (
     _Way("all by hand", ("-m", "bench.marketplace", WITH_DATABASE), has_database=True),
     _Way(
         "all",
-        ("-m", "ingest", "serve", "--streams", "source:live.*", "--build", "tag:live"),
+        ("-m", "ingest", "serve", "--streams", "source:live.*", "--build", "source:live.*+"),
         has_database=True,
     ),
 )
 
 
-def measure(work: Path, rate: float, changes: float, warm_up: float, seconds: float) -> list[Age]:
-    """Median, p95 and greatest age of what was made, of each stream and model, by hand first."""
+def measure(work: Path, rate: float, changes: float, warm_up: float, seconds: float) -> list[Load]:
+    """How old what was made became on its way to each stream and model, by hand first."""
     found = []
     for way in _WAYS:
         lake = Lake(str(work / f"live-{way.name.replace(' ', '-')}"))
@@ -71,12 +74,9 @@ def measure(work: Path, rate: float, changes: float, warm_up: float, seconds: fl
         parts = stack.parts if way.has_database else ["kafka", "postgres", "registry"]
         stack.up(lambda _: None, only=list(parts))
         try:
-            since = _worked(stack, lake, way, (rate, changes), warm_up, seconds)
+            found.append(_worked(stack, lake, way, (rate, changes), warm_up, seconds))
         finally:
             stack.down(lambda _: None)
-        for one in latencies(Path(lake.root), since):
-            promised = _PROMISED.get(one.what.rpartition(" ")[2])
-            found.append(Age(f"{one.what}, {way.name}", one.median, one.p95, one.most, promised))
     return found
 
 
@@ -87,14 +87,15 @@ def _worked(
     rates: tuple[float, float],
     warm_up: float,
     seconds: float,
-) -> float:
-    """Let the marketplace work, and wait until all has landed; since when it counts."""
+) -> Load:
+    """Let the marketplace work, and wait until all has landed."""
     broker, registry = stack.address("kafka"), schema_registry_properties(lake)
     applications = Applications(broker, registry, rates[0], random.Random(7))
-    at_work: list[Applications | Shop] = [applications]
+    shop: Shop | None = None
     database = address(int(stack.address("postgres").rpartition(":")[2]))
     if way.has_database:
-        at_work.append(Shop(database, rates[1], random.Random(7)))
+        shop = Shop(database, rates[1], random.Random(7))
+    at_work: list[Applications | Shop] = [applications, *([shop] if shop else [])]
     for one in at_work:
         one.open()
     closing = threading.Event()
@@ -102,11 +103,17 @@ def _worked(
     with _landing(lake, way) as process:
         if way.has_database:
             _wait(way, process, _TO_FOLLOW, lambda: is_followed(database))
+        processes = {one.part: one.pid for one in stack.status() if one.pid}
+        processes |= {"the pipeline": process.pid, "the marketplace": os.getpid()}
+        usage = Usage()
         for worker in workers:
             worker.start()
-        since = time.time() + warm_up
+        began = time.time()
+        since = began + warm_up
         while time.time() < since + seconds and process.poll() is None:
-            closing.wait(1.0)
+            closing.wait(_LOOK_EVERY)
+            usage.look(processes)
+        took = time.time() - began
         closing.set()
         for worker in workers:
             worker.join()
@@ -118,7 +125,9 @@ def _worked(
                 # Somewhere to come to behind the last change: who reads the log tells no other.
                 connection.execute("select pg_logical_emit_message(true, 'bench', 'mark')")
             _wait(way, process, _TO_CATCH_UP, lambda: _is_built(lake, broker, database, position))
-    return since
+    memory = sum(usage.memory.values())
+    made_of = made / took, (shop.changes if shop else 0) / took
+    return Load(way.name, made_of, memory, list(latencies(Path(lake.root), since)), _PROMISED)
 
 
 def _wait(

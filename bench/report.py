@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from live.latency import PARTS, Latency
+from live.usage import MEMORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +43,17 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Age:
-    """Seconds from where rows were made until they were there; `at_most` is a promised p95."""
+class Load:
+    """Events and changes a second that were made, MB that all took, and how old rows were.
+
+    `promised`: seconds of the 95th percentile of the latencies that end so.
+    """
 
     what: str
-    median: float
-    p95: float
-    most: float
-    at_most: float | None
+    rates: tuple[float, float]
+    megabytes: float
+    latencies: list[Latency]
+    promised: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +99,16 @@ def show_costs(costs: list[Cost]) -> None:
         print(f"{cost.what:60} {cost.seconds:9.3f} {jobs:>7} {at_most:>9}")
 
 
-def show_ages(ages: list[Age]) -> None:
-    """Print how old rows were."""
-    print(f"{'':60} {'median':>9} {'p95':>7} {'most':>7} {'promised':>9}")
-    for age in ages:
-        at_most = "" if age.at_most is None else f"{age.at_most:.1f}"
-        seconds = f"{age.median:9.1f} {age.p95:7.1f} {age.most:7.1f} {at_most:>9}"
-        print(f"{age.what:60} {seconds}")
+def show_loads(loads: list[Load]) -> None:
+    """Print how old rows were, by way and by the minute in which they were made."""
+    names = [*(f"p{part * 100:.0f}" for part in PARTS), "most", "promised"]
+    for load in loads:
+        made = "{:,.0f} events and {:,.0f} changes a second".format(*load.rates)
+        print(f"{load.what}: {made}, {load.megabytes:,.0f} MB at most of {MEMORY:,}")
+        print(f"{'':60}" + "".join(f"{name:>9}" for name in names))
+        for one in load.latencies:
+            ends = [end for end in load.promised if one.what.endswith(end)]
+            promised = f"{load.promised[ends[0]]:.0f}" if ends else ""
+            told = "".join(f"{part:9.1f}" for part in one.parts)
+            print(f"{one.what:60}{told}{promised and f'p95 {promised}':>9}")
+            print(f"{'  p95 by minute':60}" + "".join(f"{part:9.1f}" for part in one.by_minute))

@@ -29,7 +29,7 @@ from live.parts import CLIENT_ERRORS, Parts
 from live.server import Server, serving
 from live.shop import Shop
 from live.truth import compared, has_read_all, is_confirmed, is_followed, position_of
-from live.usage import Usage
+from live.usage import MEMORY, Usage
 from live.wishes import Wishes
 
 # Seconds in which all that was produced has landed, once nothing more comes.
@@ -129,10 +129,12 @@ def _play(
             usage.look(parts | own)
 
         until = server, wishes, chosen.seconds
-        _work((shop, applications), board, until, console, look)
+        seconds = _work((shop, applications), board, until, console, look)
         made = applications.acknowledged
         produced = {topic: applications.before[topic] + made[topic] for topic in TOPICS}
+        rates = made.total() / seconds, shop.changes / seconds
         console.print(f"Made: {made.total():,} events, {shop.changes:,} row changes.")
+        console.print("That is {:,.0f} and {:,.0f} a second.".format(*rates), highlight=False)
         if chosen.kills:
             console.print(_told_of_kills(server), highlight=False, soft_wrap=True)
         if applications.refused:
@@ -141,13 +143,10 @@ def _play(
     totals = board.totals()
     console.print(board.table())
     for one in latencies(root, measured):
-        console.print(
-            f"{one.what}: median {one.median:.1f} s, p95 {one.p95:.1f} s, most {one.most:.1f} s",
-            highlight=False,
-        )
+        console.print(one.text, highlight=False, soft_wrap=True)
     told = ", ".join(f"{name} {size:,.0f}" for name, size in usage.memory.items())
     total = sum(usage.memory.values())
-    console.print(f"Memory at its most: {total:,.0f} MB ({told}).", highlight=False)
+    console.print(f"Memory at its most: {total:,.0f} MB of {MEMORY:,} ({told}).", highlight=False)
     if not server.kills:
         # What a killed process has taken is gone with it.
         told = ", ".join(f"{name} {cores:.2f}" for name, cores in usage.cores.items())
@@ -183,19 +182,20 @@ def _work(
     until: tuple[Server, Wishes, float | None],
     console: Console,
     look: Callable[[], None],
-) -> None:
-    """Let the marketplace work until it closes, and show it; `look` is called now and then.
+) -> float:
+    """Let the marketplace work until it closes, and show it; returns the seconds that it worked.
 
-    From then on a wish to end cuts short what is left to do. Raises what a part's client does.
+    `look` is called now and then. From then on a wish to end cuts short what is left to do.
+    Raises what a part's client does.
     """
     server, wishes, seconds = until
     closing, problems = wishes.closing, list[Exception]()
     given = [(one, closing, problems) for one in at_work]
     workers = [threading.Thread(target=_at_work, args=args, daemon=True) for args in given]
-    looked = time.monotonic()
+    looked = began = time.monotonic()
     for worker in workers:
         worker.start()
-    ends = None if seconds is None else time.monotonic() + seconds
+    ends = None if seconds is None else began + seconds
     is_shown = console.is_terminal
     with Live(board.table(), console=console, auto_refresh=False, transient=True) as live:
         while not closing.is_set() and not server.has_ended():
@@ -213,6 +213,7 @@ def _work(
             if not all(worker.is_alive() for worker in workers):
                 break
     closing.set()
+    worked = time.monotonic() - began
     for problem in problems:
         raise problem
     server.spare()
@@ -224,6 +225,7 @@ def _work(
     wishes.cut_short()
     for worker in workers:
         worker.join(90)
+    return worked
 
 
 def _at_work(one: Shop | Applications, closing: threading.Event, problems: list[Exception]) -> None:

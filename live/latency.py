@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -27,22 +28,36 @@ _MADE = {
     "page_views": "cast(viewed_at as bigint) / 1000.0",
     "positions": "cast(recorded_at as bigint) / 1000.0",
 }
-# The stream from which each model has its rows, as the graph goes.
-_MODELS = {
+# The stream from which each model that is tagged `live` has its rows, as the graph goes.
+_LIVE_MODELS = {
     "silver.live_page_view_events": "page_views",
     "silver.live_orders_current": "orders",
     "gold.agg_live_page_views_minutely": "page_views",
 }
+_MODELS = {**_LIVE_MODELS, "silver.live_trucks_current": "positions"}
+# Which parts of the rows took no longer, as they are told of a distribution.
+PARTS = (0.5, 0.75, 0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Seconds from a row's own time to the commit that has it."""
+    """Seconds from a row's own time to the commit that has it.
+
+    `parts`: what each of PARTS of the rows took at most, then the greatest. `by_minute`: the 95th
+    percentile of rows by the minute in which they were made, the first one's first.
+    """
 
     what: str
-    median: float
-    p95: float
-    most: float
+    parts: tuple[float, ...]
+    by_minute: tuple[float, ...]
+
+    @property
+    def text(self) -> str:
+        """All of it in a line."""
+        names = [*(f"p{part * 100:.0f}" for part in PARTS), "most"]
+        parts = ", ".join(f"{name} {one:.1f}" for name, one in zip(names, self.parts, strict=True))
+        minutes = " ".join(f"{one:.1f}" for one in self.by_minute)
+        return f"{self.what}: {parts} s; p95 by minute: {minutes}"
 
 
 def latencies(lake: Path, since: float) -> Iterator[Latency]:
@@ -50,8 +65,8 @@ def latencies(lake: Path, since: float) -> Iterator[Latency]:
     made = {name: _made(lake, name, since) for name in _MADE}
     for name, rows in made.items():
         committed = _commits(lake / "bronze" / f"live__{name}")
-        seconds = [committed[batch] - at for batch, at in rows if batch in committed]
-        yield from _told(f"live.{name}: made to bronze", seconds)
+        ages = [(at, committed[batch] - at) for batch, at in rows if batch in committed]
+        yield from _told(f"live.{name}: made to bronze", since, ages)
     marks = _marks(lake)
     of_graph = {}
     for model, name in _MODELS.items():
@@ -59,10 +74,13 @@ def latencies(lake: Path, since: float) -> Iterator[Latency]:
         times = _written(lake.joinpath(*model.split(".")), recorded)
         places = [(bisect.bisect_left(batches, batch), at) for batch, at in made[name]]
         found = [(place, at) for place, at in places if place < len(times)]
-        yield from _told(f"{model}: made to model", [times[place] - at for place, at in found])
+        if model in _LIVE_MODELS:
+            ages = [(at, times[place] - at) for place, at in found]
+            yield from _told(f"{model}: made to model", since, ages)
         # The last model of a stream counts: where it is done, all are.
-        of_graph[name] = [recorded[place] - at for place, at in found]
-    yield from _told("the whole graph: made to the end of a build", [*chain(*of_graph.values())])
+        of_graph[name] = [(at, recorded[place] - at) for place, at in found]
+    whole = [*chain(*of_graph.values())]
+    yield from _told("the whole graph: made to the end of a build", since, whole)
 
 
 def is_up_to_date(lake: Path, model: str) -> bool:
@@ -75,11 +93,19 @@ def is_up_to_date(lake: Path, model: str) -> bool:
     return newest is None or (bool(batches) and batches[-1] >= newest)
 
 
-def _told(what: str, seconds: list[float]) -> Iterator[Latency]:
-    if seconds:
-        seconds.sort()
-        median, p95 = (seconds[int(len(seconds) * part)] for part in (0.5, 0.95))
-        yield Latency(what, median, p95, seconds[-1])
+def _told(what: str, since: float, ages: Sequence[tuple[float, float]]) -> Iterator[Latency]:
+    """Of rows by when they were made, and how many seconds they took."""
+    minutes = defaultdict[int, list[float]](list)
+    for at, seconds in ages:
+        minutes[int((at - since) // 60)].append(seconds)
+    if ages:
+        by_minute = tuple(_part(minutes[minute], 0.95) for minute in sorted(minutes))
+        took = [seconds for _, seconds in ages]
+        yield Latency(what, (*(_part(took, part) for part in PARTS), max(took)), by_minute)
+
+
+def _part(seconds: Sequence[float], part: float) -> float:
+    return sorted(seconds)[int(len(seconds) * part)]
 
 
 def _made(lake: Path, name: str, since: float) -> list[tuple[int, float]]:

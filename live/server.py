@@ -17,7 +17,10 @@ from pathlib import Path
 from ingest.errors import AddressRefused
 from ingest.serve.sql_endpoint import address, check_free
 
-_COMMAND = (*("-m", "ingest", "serve"), *("--streams", "source:live.*", "--build", "tag:live"))
+_COMMAND = (
+    *("-m", "ingest", "serve"),
+    *("--streams", "source:live.*", "--build", "source:live.*+"),
+)
 _TO_END = 120.0
 # Where it can be made to kill itself in each batch, in the order of a batch.
 _STEPS = (

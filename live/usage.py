@@ -8,6 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+# MB that the whole stack and the pipeline may take.
+MEMORY = 8_192
+
 
 @dataclass(slots=True)
 class Usage:
