@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 # MB that the whole stack and the pipeline may take.
 MEMORY = 8_192
+# Seconds in which a process that is being started has become itself.
+_MOMENT = 0.2
 
 
 @dataclass(slots=True)
@@ -27,30 +29,38 @@ class Usage:
 
     def look(self, processes: Mapping[str, int]) -> None:
         """Note what processes hold and have taken until now."""
-        asked = ["ps", "-A", "-o", "pid=,ppid=,rss=,time="]
-        told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
-        rows = [line.split() for line in told.splitlines()]
-        parents = {int(pid): int(parent) for pid, parent, *_ in rows}
-        sizes = {int(pid): int(size) for pid, _, size, _ in rows}
+        # Who is just being started is its parent once more, memory and all, for a moment.
+        before = {pid: size for pid, _, size, _ in _asked()}
+        time.sleep(_MOMENT)
+        rows = _asked()
+        parents = {pid: parent for pid, parent, *_ in rows}
         names = {pid: name for name, pid in processes.items()}
         held, taken = defaultdict[str, float](float), defaultdict[str, float](float)
-        for text, parent, _, clock in rows:
-            pid = int(text)
+        for pid, _, size, seconds in rows:
             # Who was started by another of these is that one's, if it is none itself.
             name = next((names[one] for one in _line(pid, parents) if one in names), None)
             if name is not None:
-                taken[name] += _seconds(clock)
-                # A process that is just being started is its parent once more, memory and all.
-                held[name] += 0 if sizes[pid] == sizes.get(int(parent)) else sizes[pid] / 1024
+                taken[name] += seconds
+                held[name] += min(size, before.get(pid, 0.0))
         if sum(held.values()) > sum(self.memory.values()):
             self.memory = held
         now = time.time()
         if now >= self.since:
-            began, before = self._first = self._first or (now, taken)
+            began, taken_before = self._first = self._first or (now, taken)
             if now > began:
                 self.cores = {
-                    name: (taken[name] - before[name]) / (now - began) for name in processes
+                    name: (taken[name] - taken_before[name]) / (now - began) for name in processes
                 }
+
+
+def _asked() -> list[tuple[int, int, float, float]]:
+    """Each process, its parent, MB that it holds, and seconds of processor that it has taken."""
+    asked = ["ps", "-A", "-o", "pid=,ppid=,rss=,time="]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    return [
+        (int(pid), int(parent), int(size) / 1024, _seconds(clock))
+        for pid, parent, size, clock in map(str.split, told.splitlines())
+    ]
 
 
 def _line(pid: int, parents: Mapping[int, int]) -> Iterable[int]:
