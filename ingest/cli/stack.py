@@ -18,11 +18,22 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 
 
 @app.command()
-def up() -> None:
+def up(
+    port: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--port",
+            metavar="PART=NUMBER",
+            help="A part's port from now on, such as kafka=9092; else it is a free one.",
+        ),
+    ] = None,
+) -> None:
     """Start what does not run; it goes on when this command ends."""
     from ingest.cli import show
+    from ingest.stack.ports import declared_ports
 
-    _stack().up(show.line)
+    stack = _stack()
+    stack.up(show.line, ports=declared_ports(port or (), stack.parts))
 
 
 @app.command()

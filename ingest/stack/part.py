@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
@@ -87,14 +86,6 @@ class JavaPart:
     def folder(self, wanted: Path) -> Path:
         """See Part."""
         return wanted
-
-
-def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 def answers(port: int, path: str) -> bool:

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from ingest.lake import Lake
 from ingest.stack.addresses import stack_file
 from ingest.stack.broker import Broker
 from ingest.stack.connect import Connect
-from ingest.stack.part import Part, Place, free_port
+from ingest.stack.part import Part, Place
+from ingest.stack.ports import free_port, refuse_taken
 from ingest.stack.postgres import Postgres
 from ingest.stack.registry import Registry
 
@@ -59,14 +60,23 @@ class Stack:
         )
         self.parts: Mapping[str, Part] = {part.name: part for part in parts}
 
-    def up(self, say: Callable[[str], None], only: Sequence[str] = ()) -> None:
+    def up(
+        self,
+        say: Callable[[str], None],
+        only: Sequence[str] = (),
+        ports: Mapping[str, int] | None = None,
+    ) -> None:
         """Start every part that does not run, or `only` some, and see that each answers.
 
-        Raises StackFailed, with what did start left on.
+        `ports` are those that parts listen on for clients from now on. Raises InputError where
+        they cannot be had, with nothing done, and StackFailed, with what did start left on.
         """
         with self._alone():
+            self._take_over(ports or {}, say)
             for name in only or self.parts:
                 part = self.parts[name]
+                if self._was_killed(name):
+                    say(f"{name}: was killed, starting again")
                 self._start(part, self._place(part))
                 say(f"{name}: {self.address(name)}")
 
@@ -143,14 +153,56 @@ class Stack:
             )
         self._remember(part.name, pid=process.pid)
 
+    def _take_over(self, declared: Mapping[str, int], say: Callable[[str], None]) -> None:
+        """Have parts keep declared ports. Raises InputError, and then nothing has changed."""
+        before = {name: self.address(name) for name in declared}
+        new = {
+            name: port for name, port in declared.items() if not before[name].endswith(f":{port}")
+        }
+        kept = self._kept(new)
+        running = ", ".join(name for name in self.parts if self._pid(name) is not None)
+        for name, port in new.items():
+            asked = f"--port {name}={port}"
+            if before[name] and running:
+                raise InputError(
+                    f"{asked}: {name} keeps {before[name]} while anything runs that may have been "
+                    f"told so ({running}); first: ingest stack down"
+                )
+            if port in kept:
+                raise InputError(f"{asked}: {kept[port]} keeps that one; declare another one")
+            refuse_taken(name, port)
+        for name, port in new.items():
+            if before[name]:
+                say(f"{name}: no longer at {before[name]}; start again what was told so")
+            self._settle(self.parts[name], {*kept, *declared.values()}, port)
+
+    def _kept(self, given_up: Collection[str] = ()) -> Mapping[int, str]:
+        """The parts by the ports that they keep, without those for clients of some parts."""
+        return {
+            port: name
+            for name, known in self._known().items()
+            for use, port in known["ports"].items()
+            if name not in given_up or use != self.parts[name].listens[0]
+        }
+
     def _place(self, part: Part) -> Place:
-        known = self._known().get(part.name)
-        if known is None:
+        if part.name not in self._known():
+            self._settle(part, self._kept())
+        return self._known_place(part.name)
+
+    def _settle(self, part: Part, taken: Collection[int], port: int | None = None) -> None:
+        """Have a part keep a port for clients, if one is given; what it lacks is found for it."""
+        known = self._known().get(part.name, {})
+        ports = {**known.get("ports", {}), **({part.listens[0]: port} if port else {})}
+        for use in part.listens:
+            if use not in ports:
+                ports[use] = free_port({*taken, *ports.values()})
+        folder = known.get("folder")
+        if folder is None:
             wanted = self._folder / part.name
             wanted.mkdir(parents=True, exist_ok=True)
-            ports = {use: free_port() for use in part.listens}
-            self._remember(part.name, ports=ports, folder=str(part.folder(wanted)))
-        return self._known_place(part.name)
+            folder = str(part.folder(wanted))
+        self._remember(part.name, ports=ports, folder=folder)
 
     def _known_place(self, name: str) -> Place:
         known = self._known()
@@ -163,7 +215,7 @@ class Stack:
 
     def _status(self, name: str) -> Status:
         known, pid = self._known().get(name, {}), self._pid(name)
-        state = "running" if pid else "killed" if known.get("pid") else "stopped"
+        state = "running" if pid else "killed" if self._was_killed(name) else "stopped"
         return Status(
             part=name,
             state=state,
@@ -172,6 +224,10 @@ class Stack:
             memory_mb=int(_told_by_ps(pid, "rss=") or 0) // 1024 if pid else None,
             folder=known.get("folder", ""),
         )
+
+    def _was_killed(self, name: str) -> bool:
+        """Whether it does not run, and nobody asked it to end."""
+        return self._known().get(name, {}).get("pid") is not None and self._pid(name) is None
 
     def _pid(self, name: str) -> int | None:
         """The process of a part; a number that another one has got since is not it."""

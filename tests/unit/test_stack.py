@@ -1,8 +1,173 @@
-"""What the parts of the live stack are started with."""
+"""Parts of the live stack: started, stopped and looked after, here by programs that do nothing."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ingest import settings
+from ingest.cli import app
+from ingest.errors import InputError
+from ingest.lake import Lake
+from ingest.stack.addresses import stack_file
 from ingest.stack.broker import new_cluster_id
+from ingest.stack.part import JavaPart, Place
+from ingest.stack.ports import declared_ports, free_port
+from ingest.stack.stack import Stack
+
+
+class Sleeper(JavaPart):
+    """A part that answers at once, and whose process sleeps."""
+
+    def __init__(self, name: str, listens: Sequence[str] = ("clients",)) -> None:
+        super().__init__(Path())
+        self._name, self._listens = name, listens
+
+    @property
+    def name(self) -> str:
+        """See Part."""
+        return self._name
+
+    @property
+    def listens(self) -> Sequence[str]:
+        return self._listens
+
+    def prepare(self, place: Place) -> None:
+        pass
+
+    def command(self, place: Place) -> Sequence[str]:
+        return (sys.executable, "-S", "-c", "import time; time.sleep(60)", f"{place.folder}/data")
+
+    def is_healthy(self, place: Place) -> bool:
+        return place.folder.is_dir()
+
+
+@pytest.fixture
+def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    """A stack of two parts, of which the first has a port of its own, too."""
+    monkeypatch.setattr(settings, "prepare_process", lambda: None)
+    stack = Stack(Lake(str(tmp_path)))
+    parts = Sleeper("kafka", ("clients", "controller")), Sleeper("postgres")
+    stack.parts = {part.name: part for part in parts}
+    yield stack
+    stack.down(lambda _: None)
+
+
+def up(stack: Stack, **ports: int) -> list[str]:
+    """What is said while it starts."""
+    said: list[str] = []
+    stack.up(said.append, ports=ports)
+    return said
+
+
+def address(stack: Stack, name: str) -> str:
+    """Where status says that a part is."""
+    (found,) = (one.address for one in stack.status() if one.part == name)
+    return found
+
+
+def test_a_part_listens_where_it_was_declared_and_stays_there(stack: Stack) -> None:
+    port = free_port(())
+    assert up(stack, kafka=port)[0] == f"kafka: 127.0.0.1:{port}"
+    stack.down(lambda _: None)
+    up(stack)
+    assert address(stack, "kafka") == f"127.0.0.1:{port}"
+    assert address(stack, "postgres") not in ("", f"127.0.0.1:{port}")
+
+
+def test_a_port_that_is_kept_changes_only_while_nothing_runs(stack: Stack, tmp_path: Path) -> None:
+    up(stack)
+    kept, known = address(stack, "kafka"), json.loads(stack_file(Lake(str(tmp_path))).read_text())
+    port = free_port(known["kafka"]["ports"].values())
+    with pytest.raises(InputError, match=rf"keeps {kept} .*\(kafka, postgres\).* stack down"):
+        up(stack, kafka=port)
+    # The port that it has already is no change.
+    assert up(stack, kafka=int(kept.partition(":")[2]))[0] == f"kafka: {kept}"
+    stack.down(lambda _: None)
+    assert up(stack, kafka=port)[:2] == [
+        f"kafka: no longer at {kept}; start again what was told so",
+        f"kafka: 127.0.0.1:{port}",
+    ]
+    ports = json.loads(stack_file(Lake(str(tmp_path))).read_text())["kafka"]["ports"]
+    assert ports == {**known["kafka"]["ports"], "clients": port}
+
+
+def test_a_port_of_somebody_else_is_refused_and_nothing_has_changed(stack: Stack) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        said = rf"--port postgres={port}: 127\.0\.0\.1:{port} cannot be had: Address already in use"
+        with pytest.raises(InputError, match=said):
+            up(stack, kafka=free_port([port]), postgres=port)
+    assert [(one.address, one.state) for one in stack.status()] == [("", "stopped")] * 2
+    up(stack)
+    stack.down(lambda _: None)
+    kept = int(address(stack, "kafka").partition(":")[2])
+    with pytest.raises(InputError, match=f"--port postgres={kept}: kafka keeps that one"):
+        up(stack, postgres=kept)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["kafk=9092"], "--port kafk=9092: there is no part 'kafk', but kafka, postgres"),
+        (["kafka"], "--port kafka: '' is no port from 1024 to 65535"),
+        (["kafka=new"], "--port kafka=new: 'new' is no port"),
+        (["kafka=65536"], "--port kafka=65536: '65536' is no port"),
+        (["kafka=80"], "--port kafka=80: '80' is no port"),
+        (["kafka=9092", "kafka=9093"], "--port kafka=9093: one port a part"),
+        (["kafka=9092", "postgres=9092"], "--port postgres=9092: one port a part"),
+    ],
+)
+def test_a_wrong_port_is_refused(typed: list[str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        declared_ports(typed, ["kafka", "postgres"])
+
+
+def test_a_part_that_was_killed_is_named_until_it_starts_again(stack: Stack) -> None:
+    up(stack)
+    (kafka, postgres) = stack.status()
+    assert kafka.pid
+    os.kill(kafka.pid, signal.SIGKILL)
+    until = time.monotonic() + 30
+    while stack.status()[0].state == "running" and time.monotonic() < until:
+        time.sleep(0.01)
+    assert [one.state for one in stack.status()] == ["killed", "running"]
+    assert up(stack) == [
+        "kafka: was killed, starting again",
+        f"kafka: {kafka.address}",
+        f"postgres: {postgres.address}",
+    ]
+    assert [one.state for one in stack.status()] == ["running", "running"]
+
+
+def test_the_commands_show_a_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_LAKE", str(tmp_path))
+    command = CliRunner()
+    status = command.invoke(app, ["stack", "status", "--json"])
+    assert [(one["part"], one["state"]) for one in json.loads(status.stdout)] == [
+        (name, "stopped") for name in ("kafka", "postgres", "registry", "connect")
+    ]
+    (tmp_path / "_stack").mkdir()
+    (tmp_path / "_stack" / "kafka.log").write_text("one\ntwo\nthree\n")
+    assert command.invoke(app, ["stack", "logs", "-n", "2", "kafka"]).stdout == "two\nthree\n"
+    assert command.invoke(app, ["stack", "logs", "postgres"]).stdout == ""
+    for wrong in (["logs", "kafk"], ["up", "--port", "kafk=9092"]):
+        refused = command.invoke(app, ["stack", *wrong]).exception
+        assert isinstance(refused, InputError)
+        assert "there is no part 'kafk', but kafka, postgres" in str(refused)
+    given: dict[str, Mapping[str, int]] = {}
+    monkeypatch.setattr(Stack, "up", lambda _, __, **more: given.update(more))
+    command.invoke(app, ["stack", "up", "--port", "kafka=9092", "--port", "connect=8083"])
+    assert given == {"ports": {"kafka": 9092, "connect": 8083}}
 
 
 def test_no_id_of_a_cluster_is_taken_for_an_option() -> None:
