@@ -143,6 +143,11 @@ class SchemaRegistry:
                 self._client = SchemaRegistryClient({**_DEFAULTS, **self._properties})
             except ValueError as error:
                 raise InputError(f"HEADWATER_SCHEMA_REGISTRY_PROPERTIES: {error}") from error
+            except OSError as error:
+                raise InputError(
+                    "HEADWATER_SCHEMA_REGISTRY_PROPERTIES: a file that ssl.ca.location, or another "
+                    f"of ssl, names cannot be read: {error.strerror}"
+                ) from error
         return self._client
 
 

@@ -58,15 +58,7 @@ def avro_converter(lake: Lake) -> Mapping[str, str]:
     has to have a plugin.
     """
     if settings.schema_registry_properties():
-        found = schema_registry_properties(lake)
-        told = {
-            "": "io.confluent.connect.avro.AvroConverter",
-            "schema.registry.url": found["url"],
-        }
-        if user := found.get("basic.auth.user.info"):
-            told["basic.auth.credentials.source"] = "USER_INFO"
-            told["basic.auth.user.info"] = user
-        return told
+        return _confluent_converter(schema_registry_properties(lake))
     port = urlsplit(schema_registry_properties(lake)["url"]).port
     return {
         "": "io.apicurio.registry.utils.converter.AvroConverter",
@@ -79,6 +71,26 @@ def avro_converter(lake: Lake) -> Mapping[str, str]:
         "apicurio.registry.use-id": "contentId",
         "apicurio.registry.headers.enabled": "false",
     }
+
+
+def _confluent_converter(found: Mapping[str, str]) -> Mapping[str, str]:
+    """What Confluent's converter is told, from what Confluent's Python client is.
+
+    Source: `SchemaRegistryClientConfig`, `CachedSchemaRegistryClient` and `SslFactory` of
+    Confluent's schema-registry.
+    """
+    told = {"": "io.confluent.connect.avro.AvroConverter", "schema.registry.url": found["url"]}
+    if user := found.get("basic.auth.user.info"):
+        told["basic.auth.credentials.source"] = "USER_INFO"
+        told["basic.auth.user.info"] = user
+    # Of a token both clients say the same.
+    told |= {name: value for name, value in found.items() if name.startswith("bearer.auth.")}
+    if authority := found.get("ssl.ca.location"):
+        told["schema.registry.ssl.truststore.type"] = "PEM"
+        told["schema.registry.ssl.truststore.location"] = authority
+        # With a store of its own, and without this, it takes a certificate of any server's name.
+        told["schema.registry.ssl.endpoint.identification.algorithm"] = "https"
+    return told
 
 
 def connect_api(lake: Lake) -> RestApi:

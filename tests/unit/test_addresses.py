@@ -11,6 +11,7 @@ from ingest.errors import ServersUnknown
 from ingest.lake import Lake
 from ingest.stack.addresses import (
     RestApi,
+    avro_converter,
     connect_api,
     database_properties,
     kafka_properties,
@@ -124,3 +125,25 @@ def test_the_registry_is_named_in_the_same_way(
     monkeypatch.setenv(setting, str(file))
     with pytest.raises(ServersUnknown, match="has no url"):
         schema_registry_properties(lake)
+
+
+def test_a_converter_is_told_the_login_of_the_registry_in_its_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = {
+        "bearer.auth.credentials.source": "STATIC_TOKEN",
+        "bearer.auth.token": "secret",
+        "bearer.auth.logical.cluster": "lsrc-1",
+    }
+    found = {"url": "https://r:8081", "ssl.ca.location": "/ca.pem", "proxy": "http://p", **token}
+    file = tmp_path / "registry.properties"
+    file.write_text("".join(f"{name}={value}\n" for name, value in found.items()))
+    monkeypatch.setenv("HEADWATER_SCHEMA_REGISTRY_PROPERTIES", str(file))
+    assert avro_converter(Lake(str(tmp_path))) == {
+        "": "io.confluent.connect.avro.AvroConverter",
+        "schema.registry.url": "https://r:8081",
+        **token,
+        "schema.registry.ssl.truststore.type": "PEM",
+        "schema.registry.ssl.truststore.location": "/ca.pem",
+        "schema.registry.ssl.endpoint.identification.algorithm": "https",
+    }

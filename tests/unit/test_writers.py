@@ -5,10 +5,15 @@ from __future__ import annotations
 import io
 import json
 import threading
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import certifi
 import fastavro
 import pyarrow as pa
 import pytest
@@ -24,8 +29,11 @@ from ingest.decode.schema_ids import id_number
 from ingest.decode.translations import AvroTranslation
 from ingest.decode.verdicts import judging
 from ingest.decode.writers import Writers
-from ingest.errors import RegistryUnreachable
+from ingest.errors import InputError, RegistryUnreachable
+from ingest.lake import Lake
 from ingest.registry.client import SchemaRegistry
+from ingest.stack.addresses import schema_registry_properties
+from tests.reference import properties
 
 SCHEMA = json.dumps(
     {"type": "record", "name": "R", "fields": [{"name": "email", "type": "string"}]}
@@ -55,6 +63,41 @@ def writers(registry: Any) -> Writers:
     return Writers(nothing, registry, are_columns=False)
 
 
+class Server(HTTPServer):
+    """Answers what it knows, and remembers by which logins it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answering)
+        self.answers, self.logins = dict[str, bytes](), list[str | None]()
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
+class Answering(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        self.server.logins.append(self.headers["Authorization"])
+        known = self.server.answers.get(self.path)
+        self.send_response(200 if known else 404)
+        self.end_headers()
+        self.wfile.write(known or b"<html>no such page</html>")
+
+    @override
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served() -> Iterator[Server]:
+    """A registry's server that knows nothing yet."""
+    with Server() as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+
+
 def test_of_too_many_unknown_ids_those_are_asked_for_that_were_not_yet() -> None:
     registry, rubbish = Registry(5_000), [*range(1, 75), 5_000]
     asking = writers(registry)
@@ -80,27 +123,36 @@ def test_a_guid_is_asked_for_as_one() -> None:
 
 
 def test_a_registry_that_knows_no_guids_has_no_such_schema() -> None:
-    guid, answers = str(uuid4()), dict[str, bytes]()
-
-    class Answers(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            known = answers.get(self.path)
-            self.send_response(200 if known else 404)
-            self.end_headers()
-            self.wfile.write(known or b"<html>no such page</html>")
-
-        @override
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    with HTTPServer(("127.0.0.1", 0), Answers) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        registry = SchemaRegistry({"url": f"http://127.0.0.1:{server.server_port}"})
+    guid = str(uuid4())
+    with served() as server:
+        registry = SchemaRegistry({"url": server.url})
         assert registry.schema_of_guid(guid) is None
-        answers[f"/schemas/guids/{guid}"] = json.dumps({"schema": SCHEMA}).encode()
+        server.answers[f"/schemas/guids/{guid}"] = json.dumps({"schema": SCHEMA}).encode()
         told = registry.schema_of_guid(guid)
-        server.shutdown()
     assert json.loads(told or "null") == json.loads(SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("number", "login"),
+    [(1, "Basic " + b64encode(b"headwater:secret").decode()), (2, "Bearer secret")],
+    ids=["password", "token"],
+)
+def test_a_login_of_the_reference_lets_us_in(
+    number: int, login: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "registry.properties"
+    monkeypatch.setenv("HEADWATER_SCHEMA_REGISTRY_PROPERTIES", str(file))
+    text = properties("kafka.md")[number].replace("…", "secret")
+    with served() as server:
+        server.answers["/schemas/ids/7"] = json.dumps({"schema": SCHEMA}).encode()
+        text = text.replace("https://registry.example.com", server.url)
+        file.write_text(text.replace("/etc/ssl/registry.pem", certifi.where()))
+        registry = SchemaRegistry(schema_registry_properties(Lake(str(tmp_path))))
+        assert registry.schema(7)
+        assert server.logins == [login]
+    file.write_text(text)
+    with pytest.raises(InputError, match=r"ssl\.ca\.location.* No such file"):
+        SchemaRegistry(schema_registry_properties(Lake(str(tmp_path)))).schema(7)
 
 
 def test_the_first_pass_reads_by_the_schemas_that_came_last() -> None:
