@@ -2,32 +2,75 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._scram import (
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
 from pyspark.sql import SparkSession
+from typing_extensions import override
 
+from ingest import settings
 from ingest.lake import Lake
+from ingest.stack.addresses import stack_file
+from ingest.stack.broker import Broker
+from ingest.stack.part import Place
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
-from tests.live.topics import Topics
+from tests.live.topics import PASSWORD, Topics
 from tests.spark.conftest import spark
 
 __all__ = ["spark"]
+
+# A listener more, which asks for a login. Of lines of one name the last counts.
+_LOGINS = """\
+listeners=PLAINTEXT://127.0.0.1:{clients},LOGINS://127.0.0.1:{logins},\
+CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{clients},LOGINS://127.0.0.1:{logins}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,LOGINS:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+sasl.enabled.mechanisms=SCRAM-SHA-512
+listener.name.logins.scram-sha-512.sasl.jaas.config=\
+org.apache.kafka.common.security.scram.ScramLoginModule required;
+"""
+
+
+class BrokerWithLogins(Broker):
+    """The stack's broker, which some clients have to log in to."""
+
+    @property
+    @override
+    def listens(self) -> Sequence[str]:
+        return (*super().listens, "logins")
+
+    @override
+    def prepare(self, place: Place) -> None:
+        super().prepare(place)
+        with (place.folder / "server.properties").open("a", encoding="utf-8") as properties:
+            properties.write(_LOGINS.format(**place.ports))
 
 
 @pytest.fixture(scope="package")
 def topics(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topics]:
     """A lake, and the broker that stands in it."""
     root = tmp_path_factory.mktemp("live")
-    stack = Stack(Lake(str(root / "lake")))
+    lake = Lake(str(root / "lake"))
+    stack = Stack(lake)
+    broker = BrokerWithLogins(settings.project_dir() / ".jars-stack")
+    stack.parts = {**stack.parts, broker.name: broker}
     try:
         stack.up(lambda _: None)
+        login(stack.address("kafka"))
         yield Topics(
             spark,
             root,
             address=stack.address("kafka"),
+            logins=f"127.0.0.1:{json.loads(stack_file(lake).read_text())['kafka']['ports']['logins']}",
             database=address(int(stack.address("postgres").partition(":")[2])),
             stack=stack,
         )
@@ -36,3 +79,12 @@ def topics(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
         for part in stack.status():
             # Some keep their data elsewhere, where another user can reach them.
             shutil.rmtree(part.folder, ignore_errors=True)
+
+
+def login(servers: str) -> None:
+    """Have the broker know the user of the reference."""
+    known = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
+    user = UserScramCredentialUpsertion("headwater", known, PASSWORD.encode())
+    admin = AdminClient({"bootstrap.servers": servers})
+    for made in admin.alter_user_scram_credentials([user]).values():
+        made.result(30)

@@ -196,6 +196,7 @@ def test_nothing_is_missing_or_there_twice_after_connect_was_killed(
     os.kill(connect.pid, signal.SIGKILL)
     database.execute("update accounts set owner = 'meanwhile' where id between 110 and 130")
     database.execute("delete from accounts where id = 131")
+    assert {one.part: one.state for one in topics.stack.status()}["connect"] == "killed"
     topics.stack.up(lambda _: None, only=["connect"])
     assert_the_same(topics, database)
 

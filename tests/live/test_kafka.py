@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from ingest.run.progress import ProgressLog, read_totals
 from ingest.run.query import StreamQuery, Trigger
 from ingest.run.recovery import recover_stream
 from ingest.run.requests import Request
-from tests.live.topics import Topics
+from tests.live.topics import PASSWORD, Topics
+from tests.reference import properties
 from tests.spark.test_checkpoints import commit, stop_at
 
 # Of three that can be read, one needs a second look; then two that cannot be, and a tombstone.
@@ -287,7 +289,20 @@ def test_a_stream_goes_on_behind_messages_that_are_gone_where_it_is_declared_so(
     assert topics.gaps("holey") == [("holey", 0, 1, 3, "removed")]
 
 
-def test_a_consumer_group_and_the_status_tell_how_far_a_stream_is(topics: Topics) -> None:
+def log_in(topics: Topics, file: Path, password: str) -> None:
+    """Write the reference's properties for a company's own Kafka, for one without TLS."""
+    text = properties("kafka.md")[0].replace("SASL_SSL", "SASL_PLAINTEXT")
+    text = re.sub(r"(?<=^bootstrap\.servers=).*$", topics.logins, text, flags=re.MULTILINE)
+    text = re.sub(r"^ssl\..*\n", "", text, flags=re.MULTILINE)
+    file.write_text(text.replace("…", password))
+
+
+def test_a_consumer_group_and_the_status_tell_how_far_a_stream_is_that_has_a_login(
+    topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "kafka.properties"
+    monkeypatch.setenv("HEADWATER_KAFKA_PROPERTIES", str(file))
+    log_in(topics, file, PASSWORD)
     topics.make("watched")
     topics.subscribe("watched", {"id": "bigint"}, max_offsets_per_trigger=2)
     topics.send("watched", [{"id": number} for number in range(5)])
@@ -296,6 +311,12 @@ def test_a_consumer_group_and_the_status_tell_how_far_a_stream_is(topics: Topics
     told = topics.admin.list_consumer_group_offsets(group)["headwater.test.watched"].result(30)
     assert [one.offset for one in told.topic_partitions] == [5]
     assert read_totals(topics.lake, "test.watched", "test__watched").lag == 0
+    assert topics.values("watched", "id") == list(range(5))
+    log_in(topics, file, "wrong")
+    refused = topics.run("watched")
+    assert isinstance(refused, BrokerUnreachable)
+    said = r"test\.watched: Kafka does not answer or refuses us: \S*SaslAuthenticationException: .+"
+    assert re.fullmatch(said, str(refused))
 
 
 def test_a_broker_that_does_not_answer_is_told(

@@ -24,17 +24,21 @@ from tests.spark.workshop import Columns, Workshop, node
 
 # Seconds in which a connector reads what was committed.
 _TO_CATCH_UP = 180.0
-
-
+# Of the user that the broker knows.
+PASSWORD = "secret of headwater"
 # Attributes of an event in binary mode, beside its id and type.
 EVENT = {"ce_specversion": "1.0", "ce_source": "shop", "ce_time": "2026-11-01T10:00:00Z"}
 
 
 @dataclass(slots=True)
 class Topics(Workshop):
-    """A workshop whose streams are topics; `address` is the broker's."""
+    """A workshop whose streams are topics; `address` is the broker's.
+
+    At `logins` it asks for a user, `headwater`, and PASSWORD.
+    """
 
     address: str = ""
+    logins: str = ""
     # How to reach PostgreSQL, in words of libpq, and what starts the parts.
     database: str = ""
     stack: Stack | None = None
