@@ -38,9 +38,8 @@ def against_revision(
         if old is None:
             continue
         # A subject of another name is a new beginning: nobody reads both by one schema.
-        if promise.schema and old.schema and promise.subject == old.subject:
-            asked = promise.compatibility or _DEFAULT
-            yield from _of_schema(promise, asked, [(revision, old.schema)])
+        if promise.subject == old.subject:
+            yield from _of_modes(promise, old, revision)
         yield from _of_columns(promise, old.columns, reads)
 
 
@@ -61,6 +60,31 @@ def against_registry(
         before = [(f"version {one.number}", one.schema) for one in versions]
         yield from _of_schema(promise, asked, before)
         yield from _of_columns(promise, promise.columns_with(versions[-1].schema), reads)
+
+
+def _of_modes(promise: Promise, old: Promise, revision: str) -> Iterator[Finding]:
+    """What the declared mode refuses, and the one before: others rely on it until that is merged.
+
+    A stream that declares no schema has the mode that it asks its connector's subjects for.
+    """
+    before = [(revision, old.schema)] if promise.schema and old.schema else []
+    default = _DEFAULT if before else None
+    asked, until_now = promise.compatibility or default, old.compatibility or default
+    if asked is None:
+        return
+    yield from _of_schema(promise, asked, before)
+    if until_now is None or not asked.is_looser_than(until_now):
+        return
+    told = f"avro.compatibility was {until_now.value}, and is {asked.value}"
+    yield Finding(stream=promise.name, column=None, change=told, is_refused=False)
+    also_refused = set(asked.refusals(promise.schema or "", before))
+    for why in until_now.refusals(promise.schema or "", before):
+        if why not in also_refused:
+            told = (
+                f"{promise.subject} is {until_now.value} until this is merged: {why}; let "
+                f"{asked.value} be merged first, in a change of its own"
+            )
+            yield Finding(stream=promise.name, column=None, change=told, is_refused=True)
 
 
 def _of_schema(

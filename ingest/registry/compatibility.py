@@ -43,6 +43,11 @@ class Compatibility(Enum):
         """Whether the one before must read what the new schema writes."""
         return self.value.startswith(("forward", "full"))
 
+    def is_looser_than(self, other: Compatibility) -> bool:
+        """Whether this mode does not ask for all that another one asks for."""
+        asked = [(one.reads_old, one.is_read_by_old, one.is_transitive) for one in (self, other)]
+        return any(there and not here for here, there in zip(*asked, strict=True))
+
     def refusals(self, new: str, before: Sequence[tuple[str, str]]) -> Iterator[str]:
         """Why a new schema is refused; `before` are (name, schema), the newest last."""
         for name, old in before if self.is_transitive else before[-1:]:

@@ -164,19 +164,53 @@ def test_a_removed_column_is_refused_where_somebody_reads_it() -> None:
 def test_what_delta_cannot_widen_is_refused_whoever_reads_it() -> None:
     long = schema(("a", "long"))
     assert told(promise(long), promise(A), Readers(models=("m",))) == [("a", False)]
-    assert told(promise(A, compatibility="none"), promise(long)) == [("a", True)]
+    free = {"compatibility": "none"}
+    assert told(promise(A, None, **free), promise(long, None, **free)) == [("a", True)]
     assert told(promise(hints={"x": "string"}), promise(hints={"x": "int"})) == [("x", True)]
     # The hint is the column's type before and after, whatever messages say.
     kept = {"a": "string"}
-    assert told(promise(TEXT, kept, compatibility="none"), promise(A, kept)) == []
+    assert told(promise(TEXT, kept, **free), promise(A, kept, **free)) == []
 
 
 def test_the_declared_mode_decides_and_else_data_must_stay_readable() -> None:
     before = promise(A)
     assert told(promise(AND_B), before) == [(None, True)]
-    assert told(promise(AND_B, compatibility="forward"), before) == []
+    forward = {"compatibility": "forward"}
+    assert told(promise(AND_B, None, **forward), promise(A, None, **forward)) == []
     # Under another subject it is a new beginning.
     assert told(promise(AND_B, subject="orders.v2-value"), before) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "schema", "findings"),
+    [
+        # What is looser is said, and lets nothing pass that the mode before refused.
+        ("backward", "none", A, [False]),
+        ("backward", "none", AND_B, [False, True]),
+        (None, "none", AND_B, [False, True]),
+        ("full", "forward", AND_B, [False, True]),
+        ("full", None, AND_B, [True, False]),
+        ("backward_transitive", "backward", WITH_DEFAULT, [False]),
+        # What is stricter counts at once.
+        ("none", "backward", AND_B, [True]),
+        ("none", "none", AND_B, []),
+        ("backward", "full", WITH_DEFAULT, []),
+    ],
+)
+def test_a_mode_is_loosened_by_a_change_of_its_own(
+    before: str | None, now: str | None, schema: str, findings: list[bool]
+) -> None:
+    new, old = ({"compatibility": one} if one else {} for one in (now, before))
+    found = told(promise(schema, None, **new), promise(A, None, **old))
+    assert found == [(None, is_refused) for is_refused in findings]
+
+
+def test_a_looser_mode_of_a_connectors_subjects_is_said() -> None:
+    full, none = promise(compatibility="full"), promise(compatibility="none")
+    assert told(none, full) == [(None, False)]
+    assert told(full, none) == []
+    # It is asked for no more, and the registry keeps it.
+    assert told(promise(), full) == []
 
 
 def test_a_stream_that_is_new_breaks_nothing() -> None:
