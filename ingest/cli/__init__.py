@@ -134,11 +134,12 @@ def status(
     from ingest.declarations.project import declared_streams
     from ingest.lake import Lake
     from ingest.run.progress import read_totals
+    from ingest.serve.gaps import marked
     from ingest.serve.model_states import model_states
 
     lake = Lake(settings.lake())
     if models:
-        rows = [asdict(one) for one in model_states(lake)]
+        rows = [asdict(one) for one in marked(lake, model_states(lake))]
     else:
         streams = declared_streams(select or (), exclude or ())
         connectors = connector_states(lake, streams)

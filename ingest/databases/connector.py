@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import uuid
 from collections.abc import Mapping, Sequence
 
 from ingest.declarations.stream import Database
@@ -42,6 +44,16 @@ def connector_name(database: Database) -> str:
 def signal_topic(database: Database) -> str:
     """The topic by which a connector is asked for snapshots."""
     return f"{database.name}.headwater.signals"
+
+
+def snapshot_wish(tables: Sequence[str]) -> bytes:
+    """The message on that topic which asks for a snapshot of tables beside the stream."""
+    asked = {
+        "id": str(uuid.uuid4()),
+        "type": "execute-snapshot",
+        "data": {"type": "incremental", "data-collections": tables},
+    }
+    return json.dumps(asked).encode()
 
 
 def followed_tables(config: Mapping[str, str]) -> Tables:

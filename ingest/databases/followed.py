@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
-import uuid
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
@@ -22,6 +20,7 @@ from ingest.databases.connector import (
     refused_subject,
     renewed_config,
     signal_topic,
+    snapshot_wish,
 )
 from ingest.databases.postgres import PostgresLog
 from ingest.databases.truncation import truncated
@@ -50,6 +49,8 @@ log = logging.getLogger(__name__)
 # who waits; in which a connector makes its slot; and for which it may be without a task.
 _RESTART_EVERY, _MARK_EVERY, _TELL_EVERY = 60.0, 60.0, 30.0
 _TO_BEGIN, _IDLE = 120.0, 5.0
+# Why changes of a table are missing, in the words of `ops.gaps`.
+SLOT, UNFOLLOWED = "slot", "unfollowed"
 # Why tables are not followed, by their names.
 Refused = Mapping[str, HeadwaterError]
 
@@ -182,10 +183,12 @@ class FollowedDatabase:
                 told = time.monotonic()
                 log.info("%s: waiting for %s", self._database.name, self._told(self._state()))
 
-    def has_gap(self) -> bool:
-        """Whether changes are gone."""
+    def missing(self) -> Mapping[str, str]:
+        """Tables of which changes are gone, by their names, and the reason."""
         there = self._connect.config(self._name)
-        return self._gap(there) is not None or bool(self._missed(there))
+        if self._gap(there) is not None:
+            return {one.name: SLOT for one in self._database.tables}
+        return dict.fromkeys(self._missed(there), UNFOLLOWED)
 
     def renew(self, broker: Broker) -> Refused:
         """Begin anew with a snapshot of all tables, in front of which the old rows are removed.
@@ -278,13 +281,8 @@ class FollowedDatabase:
     def _ask_for_snapshot(self, broker: Broker, tables: Iterable[DatabaseTable]) -> None:
         names = [table.name for table in tables]
         log.info("%s: snapshot of %s", self._database.name, ", ".join(names))
-        asked = {
-            "id": str(uuid.uuid4()),
-            "type": "execute-snapshot",
-            "data": {"type": "incremental", "data-collections": names},
-        }
-        signal = json.dumps(asked).encode()
-        broker.send([(signal_topic(self._database), self._database.name, signal)])
+        wish = snapshot_wish(names)
+        broker.send([(signal_topic(self._database), self._database.name, wish)])
 
     def _restart(self) -> None:
         if time.monotonic() - self._restarted > _RESTART_EVERY or not self._restarted:

@@ -250,6 +250,7 @@ def _source(node: Mapping[str, Any], declared: Mapping[str, Any]) -> FileSource 
         name=name if "." in name else f"public.{name}",
         key=tuple(declared["key"]),
         bronze=node["identifier"],
+        stream=f"{node['source_name']}.{node['name']}",
         compatibility=_avro_options(declared).compatibility,
     )
     written = Format(declared["format"])

@@ -150,6 +150,7 @@ class DatabaseTable:
     name: str
     key: tuple[str, ...]
     bronze: str
+    stream: str
     compatibility: Compatibility | None = None
 
 

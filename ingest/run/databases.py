@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ from ingest.run.aside import aside
 from ingest.run.broker_admin import BrokerAdmin
 from ingest.run.failures import explained
 from ingest.run.lock import StreamLock
-from ingest.run.recovery_of_topics import lacks_messages
+from ingest.run.progress import read_totals, save_totals
+from ingest.run.recovery_of_topics import lacks_messages, record_missing
 from ingest.stack.addresses import kafka_properties
 
 if TYPE_CHECKING:
@@ -90,7 +92,8 @@ def caught_up(
 ) -> tuple[list[Stream], list[HeadwaterError]]:
     """Wait until topics have what was committed to their databases so far.
 
-    Streams that may begin, and what went wrong with the others. Who asks to stop has neither.
+    Streams that may begin, and what went wrong with the others, which is in their state, too. Who
+    asks to stop has neither.
     """
     failed: dict[str, HeadwaterError] = {}
     for name, of_it in _by_database(streams).items():
@@ -103,6 +106,10 @@ def caught_up(
             failed |= _refused_streams(of_it, waiting.result())
         except Exception as error:  # Kafka's, too: it concerns this database alone
             failed |= dict.fromkeys(_names(of_it), explained(error, name, lake))
+    for one in streams:
+        if why := failed.get(one.name):
+            totals = read_totals(lake, one.name, one.table)
+            save_totals(lake, replace(totals, state="failed", error=str(why), code=why.code))
     return _without(streams, failed), list(dict.fromkeys(failed.values()))
 
 
@@ -128,10 +135,12 @@ def renewed(
     for name, of_it in _by_database(streams).items():
         try:
             with _followed(spark, lake, of_it) as (followed, admin):
-                if followed.has_gap() or any(
-                    lacks_messages(spark, lake, one, admin) for one in of_it
-                ):
+                missing = followed.missing()
+                if missing or any(lacks_messages(spark, lake, one, admin) for one in of_it):
                     with _others_locked(lake, of_it):
+                        if database := database_of(of_it[0]):
+                            # Before anything that makes the gap one that nobody sees.
+                            record_missing(spark, lake, database, missing)
                         failed |= _refused_streams(of_it, followed.renew(admin))
         except Exception as error:  # Kafka's, too: it concerns this database alone
             failed |= dict.fromkeys(_names(of_it), explained(error, name, lake))

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from ingest.bronze.landed import Landed
+from ingest.errors import HeadwaterError
 from ingest.lake import Lake
 from ingest.tables import delta, table_log
 
@@ -37,6 +38,7 @@ class Totals:
     table: str
     state: str = "never ran"
     error: str | None = None
+    code: str | None = None
     batches: int = 0
     files: int = 0
     changed_files: int = 0
@@ -79,6 +81,17 @@ def read_totals(lake: Lake, stream: str, table: str) -> Totals:
         return Totals(**json.loads(totals_file(lake, table).read_text("utf-8")))
     except FileNotFoundError:
         return Totals(stream=stream, table=table)
+
+
+def all_totals(lake: Lake) -> list[Totals]:
+    """The totals of all streams that ever ran, also of those that are declared no more."""
+    files = Path(lake.root, "_progress").glob("[!_]*.json")
+    return [Totals(**json.loads(file.read_text("utf-8"))) for file in sorted(files)]
+
+
+def told(error: HeadwaterError | None) -> Mapping[str, str | None]:
+    """What has gone wrong with a stream, as fields of its totals."""
+    return {"error": str(error) if error else None, "code": error.code if error else None}
 
 
 def save_totals(lake: Lake, totals: Totals) -> None:

@@ -33,7 +33,7 @@ from ingest.run.arrivals import arrivals
 from ingest.run.checkpoint import identity_of, is_unfinished
 from ingest.run.failures import explained
 from ingest.run.groups import GroupQueries
-from ingest.run.progress import ProgressLog, read_totals, save_totals
+from ingest.run.progress import ProgressLog, read_totals, save_totals, told
 from ingest.run.recovery_of_topics import recover_topics
 from ingest.run.requests import Answer, Request
 from ingest.run.turns import Turns
@@ -192,7 +192,7 @@ class StreamQuery:
             self._running = writer.trigger(availableNow=True).start()
         else:
             self._running = writer.trigger(processingTime="1 second").start()
-        self._save(state="running", error=None)
+        self._save(state="running", **told(None))
         if trigger is Trigger.CONTINUOUS and self._groups and not self._is_planned:
             self._groups.start()
 
@@ -236,9 +236,7 @@ class StreamQuery:
             self.acknowledge()
         self._arrivals.close()
         problem = self.error or self.upkeep.error
-        self._save(
-            state="failed" if self.error else "stopped", error=str(problem) if problem else None
-        )
+        self._save(state="failed" if self.error else "stopped", **told(problem))
 
     def goes_on(self) -> bool:
         """Whether it can start again behind messages that are gone, as the stream declares.
@@ -345,7 +343,7 @@ class StreamQuery:
         self._progress.grown(self.stream.name)
 
     def _have_failed(self, error: HeadwaterError | None) -> None:
-        self._save(error=str(error) if error else None)
+        self._save(**told(error))
 
     def _save(self, **changes: object) -> None:
         with self._counting:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from ingest.declarations.stream import KafkaSource, Stream
+from ingest.declarations.stream import Database, KafkaSource, Stream
 from ingest.decode.parked import take_out
 from ingest.lake import Lake
 from ingest.run.broker_admin import BrokerAdmin, Offsets
@@ -40,7 +40,7 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
     finally:
         admin.close()
     known = known_topics(lake.topics(stream.table))
-    all_rows = _rows(spark, lake, stream)
+    all_rows = _rows(spark, lake, stream.table)
     newest = _newest_batch(all_rows)
     remade = {topic for topic, one in known.items() if ids.get(topic, one.id) != one.id}
     since = {topic: newest + 2 if topic in remade else one.since for topic, one in known.items()}
@@ -73,7 +73,7 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
     for gap in gaps:
         log.warning("%s: %s", stream.name, gap)
     # Before anything that makes the stream start again.
-    record(lake, stream, gaps, newest + 2, datetime.now(UTC))
+    record(lake, stream.name, gaps, newest + 2, datetime.now(UTC))
     quarantine = lake.bronze(stream.quarantine_table)
     if lake.is_table(quarantine):
         take_out(spark, quarantine, lake.bronze(stream.table), _in_batches(unfinished))
@@ -100,7 +100,7 @@ def lacks_messages(spark: SparkSession, lake: Lake, stream: Stream, admin: Broke
     ids, known = admin.topic_ids(earliest), known_topics(lake.topics(stream.table))
     if any(known[topic].id != ids[topic] for topic in ids.keys() & known.keys()):
         return True
-    landed = _last_offsets(_rows(spark, lake, stream), ())
+    landed = _last_offsets(_rows(spark, lake, stream.table), ())
     return any(
         first > landed.get(topic, {}).get(number, -1) + 1
         for topic, partitions in earliest.items()
@@ -108,9 +108,33 @@ def lacks_messages(spark: SparkSession, lake: Lake, stream: Stream, admin: Broke
     )
 
 
-def _rows(spark: SparkSession, lake: Lake, stream: Stream) -> DataFrame:
-    """Number and place of all rows of bronze and quarantine."""
-    tables = [lake.bronze(one) for one in (stream.table, stream.quarantine_table)]
+def record_missing(
+    spark: SparkSession, lake: Lake, database: Database, missing: Mapping[str, str]
+) -> None:
+    """Write down from where on changes of a database never came to the topics of its tables.
+
+    `missing` has the reason of each such table. Of one that no stream has begun to land, nothing
+    is missing.
+    """
+    for table in database.tables:
+        if table.name not in missing or not lake.is_table(lake.bronze(table.bronze)):
+            continue
+        topic = database.topic(table)
+        known = known_topics(lake.topics(table.bronze)).get(topic)
+        rows = _rows(spark, lake, table.bronze)
+        landed = _last_offsets(rows.where(_is_since({topic: known.since if known else 0})), ())
+        gaps = [
+            Gap(topic, int(number), last + 1, None, missing[table.name])
+            for number, last in landed.get(topic, {"0": -1}).items()
+        ]
+        for gap in gaps:
+            log.warning("%s: %s", table.stream, gap)
+        record(lake, table.stream, gaps, _newest_batch(rows) + 2, datetime.now(UTC))
+
+
+def _rows(spark: SparkSession, lake: Lake, table: str) -> DataFrame:
+    """Number and place of all rows of a stream's bronze and quarantine."""
+    tables = [lake.bronze(one) for one in (table, f"{table}__quarantine")]
     rows = [
         spark.read.format("delta").load(table).select("_batch_id", *_PLACE)
         for table in tables

@@ -19,6 +19,7 @@ from ingest.databases.postgres import PostgresLog
 from ingest.declarations.stream import DatabaseTable
 from ingest.errors import GapFound, SourceUnreadable, StreamLocked
 from ingest.run.lock import StreamLock
+from ingest.run.progress import read_totals
 from ingest.stack.addresses import connect_api
 from tests.live.topics import Topics
 
@@ -173,7 +174,10 @@ def test_what_keeps_a_table_from_being_followed_is_told(
 
     def told(user: str, **more: str) -> str:
         names = ("accounts", "cards", "seen", "passing")
-        tables = [DatabaseTable(name=f"public.{one}", key=("id",), bronze=one) for one in names]
+        tables = [
+            DatabaseTable(name=f"public.{one}", key=("id",), bronze=one, stream=one)
+            for one in names
+        ]
         log = PostgresLog("test", {**own, "database.user": user, **more})
         return "\n".join(f"{name} {why}" for name, why in log.refused_tables(tables).items())
 
@@ -210,6 +214,8 @@ def test_a_gap_stops_the_stream_and_a_new_snapshot_repairs_it(
     lose_the_slot(database)
     with pytest.raises(GapFound, match="removed its log before slot headwater_test had read it"):
         topics.catch_up("accounts")
+    stopped = read_totals(topics.lake, "test.accounts", "test__accounts")
+    assert (stopped.state, stopped.code) == ("failed", GapFound.code)
     database.execute("select pg_drop_replication_slot('headwater_test')")
     with pytest.raises(GapFound, match=r"slot headwater_test is gone.* ingest recover --select"):
         topics.catch_up("accounts")
@@ -221,9 +227,15 @@ def test_a_gap_stops_the_stream_and_a_new_snapshot_repairs_it(
         "all tables of its database: stop that one first",
         str(refused),
     )
+    landed = {one: max(topics.values(one, "_offset")) for one in ("accounts", "cards")}
     assert topics.recover("accounts") == []
+    for table, last in landed.items():
+        # The new snapshot is one of all its tables.
+        assert topics.gaps(table) == [(f"test.public.{table}", 0, last + 1, None, "slot")]
     database.execute("update accounts set owner = 'after the gap' where id = 154")
     assert_the_same(topics, database)
+    repaired = read_totals(topics.lake, "test.accounts", "test__accounts")
+    assert (repaired.state, repaired.code) == ("stopped", None)
 
 
 def lose_the_slot(database: psycopg.Connection[Any]) -> None:

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from ingest.databases.connect import Connect, ConnectorState
 from ingest.databases.connector import SNAPSHOT_LSN, followed_tables
-from ingest.databases.followed import Broker, FollowedDatabase
+from ingest.databases.followed import SLOT, UNFOLLOWED, Broker, FollowedDatabase
 from ingest.databases.postgres import PostgresLog, Slot
 from ingest.declarations.stream import Database, DatabaseTable
 from ingest.errors import GapFound, HeadwaterError, SourceUnreadable
@@ -160,7 +160,10 @@ class Shop:
 
     def process(self, *names: str) -> FollowedDatabase:
         """What follows these tables, as they are declared when it starts."""
-        tables = (DatabaseTable(name=one, key=("id",), bronze=f"shop__{one}") for one in names)
+        tables = (
+            DatabaseTable(name=one, key=("id",), bronze=f"shop__{one}", stream=f"shop.{one}")
+            for one in names
+        )
         database = Database(name="shop", tables=tuple(tables))
         return FollowedDatabase(self.lake, database, self.worker, self.server)
 
@@ -247,10 +250,10 @@ def test_a_table_that_was_not_followed_for_a_while_is_a_gap_of_its_own(shop: Sho
     assert set(refused) == {"b"}
     assert isinstance(refused["b"], GapFound)
     assert shop.followed() == {"a"}, "who looks later finds the gap, too"
-    assert again.has_gap()
+    assert again.missing() == {"b": UNFOLLOWED}
     assert not again.renew(shop.broker)
     assert shop.followed() == {"a", "b"}
-    assert not shop.process("a", "b").has_gap()
+    assert not shop.process("a", "b").missing()
 
 
 @pytest.mark.parametrize("landed", [True, False])
@@ -269,7 +272,7 @@ def test_a_new_snapshot_that_was_cut_short_is_made_by_who_starts_next(
     shop.worker.kill_before = ""
     shop.server.place = 2400
     again = shop.process("a")
-    if again.has_gap():
+    if again.missing():
         again.renew(shop.broker)
     shop.process("a").follow(shop.broker)
     assert not shop.worker.is_stopped
@@ -278,16 +281,37 @@ def test_a_new_snapshot_that_was_cut_short_is_made_by_who_starts_next(
     # Rows of the snapshot stand behind the message that removes the older ones.
     removed = json.loads(shop.broker.sent[-1][2])
     assert removed["source"]["lsn"] == int(shop.worker.told[SNAPSHOT_LSN]) - 1
-    assert not shop.process("a").has_gap()
+    assert not shop.process("a").missing()
 
 
 def test_a_slot_that_is_gone_again_after_a_new_snapshot_is_a_gap(shop: Shop) -> None:
     shop.process("a").follow(shop.broker)
     shop.server.held = None
     shop.process("a").renew(shop.broker)
-    assert not shop.process("a").has_gap()
+    assert not shop.process("a").missing()
     shop.server.held = None
-    assert shop.process("a").has_gap()
+    assert shop.process("a").missing() == {"a": SLOT}
+
+
+@pytest.mark.parametrize(
+    ("slot", "said"),
+    [
+        (None, "slot headwater_shop is gone, so changes are missing"),
+        (
+            Slot(needs_from=None, read_up_to=800, is_lost=True),
+            "PostgreSQL has removed its log before slot headwater_shop had read it",
+        ),
+    ],
+)
+def test_a_slot_that_is_lost_while_its_tables_are_followed_is_a_gap(
+    shop: Shop, slot: Slot | None, said: str
+) -> None:
+    followed = shop.process("a")
+    followed.look(shop.broker)
+    followed.look(shop.broker)
+    shop.server.held = slot
+    with pytest.raises(GapFound, match=said):
+        followed.look(shop.broker)
 
 
 def told(watch: DatabaseWatch, shop: Shop) -> HeadwaterError | None:
