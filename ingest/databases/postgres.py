@@ -30,18 +30,25 @@ _LIBPQ = {
 }
 
 
+# How somebody else than the connector makes the publication.
+_MODE, _DISABLED = "publication.autocreate.mode", "disabled"
+_BY_HAND = f"{_MODE}={_DISABLED}"
 # What of a table says whether it can be followed.
 _TABLE = """
     select
-        relkind in ('r', 'p') and relpersistence = 'p',
-        has_schema_privilege(relnamespace, 'usage') and has_table_privilege(pg_class.oid, 'select'),
-        pg_has_role(relowner, 'usage'),
-        pg_get_userbyid(relowner),
-        current_user,
+        relkind in ('r', 'p') and relpersistence = 'p' as is_ordinary,
+        has_schema_privilege(relnamespace, 'usage') and has_table_privilege(pg_class.oid, 'select')
+            as is_readable,
+        pg_has_role(relowner, 'usage') as is_ours,
+        has_database_privilege(current_database(), 'create')
+            or exists (select from pg_publication where pubname = %s) as has_publication,
+        pg_get_userbyid(relowner) as owner,
+        current_user as me,
+        current_database() as here,
         relreplident in ('f', 'i') or (relreplident = 'd' and exists (
-            select from pg_index where indrelid = pg_class.oid and indisprimary)),
+            select from pg_index where indrelid = pg_class.oid and indisprimary)) as has_identity,
         array(select attname::text from pg_attribute
-            where attrelid = pg_class.oid and attnum > 0 and not attisdropped)
+            where attrelid = pg_class.oid and attnum > 0 and not attisdropped) as columns
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where nspname = %s and relname = %s
 """
@@ -71,7 +78,8 @@ class PostgresLog:
             if key in properties and not properties[key].startswith("${")
         }
         # Who publishes a table must own it, which concerns us where the connector does it.
-        self._publishes = properties.get("publication.autocreate.mode") != "disabled"
+        self._publishes = properties.get(_MODE) != _DISABLED
+        self._publication = properties.get("publication.name", f"headwater_{name}")
 
     def position(self) -> int:
         """The place that is written next."""
@@ -135,25 +143,24 @@ class PostgresLog:
             }
 
     def _refusal(self, database: psycopg.Connection[Any], table: DatabaseTable) -> str | None:
+        from psycopg.rows import namedtuple_row
+
         schema, _, name = table.name.partition(".")
-        found = _one(database, _TABLE, schema, name)
+        asking: Any = database.cursor(row_factory=namedtuple_row)
+        found = asking.execute(_TABLE, [self._publication, schema, name]).fetchone()
         if found is None:
             return "is not there"
-        is_ordinary, is_readable, is_ours, owner, user, has_identity, columns = found
-        missing = sorted(set(table.key) - set(columns))
-        if not is_ordinary:
+        missing = sorted(set(table.key) - set(found.columns))
+        if not found.is_ordinary:
             return "is a view, a foreign or an unlogged table, of which PostgreSQL tells no changes"
-        if not is_readable:
+        if not found.is_readable:
             return (
-                f"may not be read by {user}: `grant usage on schema {schema} to {user}`, "
-                f"`grant select on {table.name} to {user}`"
+                f"may not be read by {found.me}: `grant usage on schema {schema} to {found.me}`, "
+                f"`grant select on {table.name} to {found.me}`"
             )
-        if self._publishes and not is_ours:
-            return (
-                f"can be published by its owner only: `grant {owner} to {user}`, or make the "
-                "publication by hand (publication.autocreate.mode=disabled)"
-            )
-        if not has_identity:
+        if self._publishes and (may_not := _unpublished(found)):
+            return f"{may_not}, or make the publication by hand ({_BY_HAND})"
+        if not found.has_identity:
             return (
                 "has no primary key, and could not be updated once it is followed: give it one, "
                 f"or `alter table {table.name} replica identity full`"
@@ -177,6 +184,18 @@ class PostgresLog:
                 f"database {self._name} at {self._words.get('host')} does not answer or refuses "
                 f"us: {said}"
             ) from error
+
+
+def _unpublished(found: Any) -> str | None:
+    """Why a table, a row of _TABLE, cannot be published by whom we are, and what to grant."""
+    if not found.is_ours:
+        return f"can be published by its owner only: `grant {found.owner} to {found.me}`"
+    if not found.has_publication:
+        return (
+            f"needs a publication, which {found.me} may not make: `grant create on database "
+            f"{found.here} to {found.me}`"
+        )
+    return None
 
 
 def _one(database: psycopg.Connection[Any], query: str, *values: str) -> Any:

@@ -165,6 +165,8 @@ def test_what_keeps_a_table_from_being_followed_is_told(
     database.execute("create unlogged table passing (id int primary key)")
     database.execute("create role guest login")
     database.execute("grant select on cards to guest")
+    database.execute("create table parcels (id int primary key)")
+    database.execute("alter table parcels owner to guest")
     where = conninfo_to_dict(topics.database)
     own = {
         "database.hostname": str(where["host"]),
@@ -172,20 +174,26 @@ def test_what_keeps_a_table_from_being_followed_is_told(
         "database.dbname": str(where["dbname"]),
     }
 
-    def told(user: str, **more: str) -> str:
-        names = ("accounts", "cards", "seen", "passing")
+    def told(user: str, source: str = "test", **more: str) -> str:
+        names = ("accounts", "cards", "parcels", "seen", "passing")
         tables = [
             DatabaseTable(name=f"public.{one}", key=("id",), bronze=one, stream=one)
             for one in names
         ]
-        log = PostgresLog("test", {**own, "database.user": user, **more})
+        log = PostgresLog(source, {**own, "database.user": user, **more})
         return "\n".join(f"{name} {why}" for name, why in log.refused_tables(tables).items())
 
     kinds = "public.seen is a view, .*\npublic.passing is a view, a foreign or an unlogged table.*"
     assert re.fullmatch(kinds, told("postgres"))
     accounts = "public.accounts may not be read by guest: `grant usage on schema public to guest`.*"
     cards = "\npublic.cards can be published by its owner only: `grant postgres to guest`.*"
+    # The publication of its source is there already; it would have to make that of another.
     assert re.fullmatch(f"{accounts}{cards}\n{kinds}", told("guest"))
+    parcels = (
+        "\npublic.parcels needs a publication, which guest may not make: "
+        f"`grant create on database {where['dbname']} to guest`.*"
+    )
+    assert re.fullmatch(f"{accounts}{cards}{parcels}\n{kinds}", told("guest", "other"))
     by_hand = {"publication.autocreate.mode": "disabled"}
     assert re.fullmatch(f"{accounts}\n{kinds}", told("guest", **by_hand))
 
