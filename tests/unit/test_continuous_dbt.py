@@ -1,4 +1,4 @@
-"""What the catalog is told while nothing is to be built."""
+"""When a build is asked to end, and what the catalog is told while nothing is to be built."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ingest.lake import Lake
-from ingest.serve import backlog
+from ingest.serve import backlog, continuous_dbt
 from ingest.serve.backlog import Backlog, Built, Outcome
 from ingest.serve.continuous_dbt import ContinuousDbt
 from ingest.serve.facts import Catalog
@@ -32,11 +32,14 @@ class Dbt:
         # What became of the next builds, and what each was told that the catalog knows.
         self.outcomes = [Outcome.FAILED, Outcome.BUILT, Outcome.BUILT]
         self.told: list[Catalog | None] = []
+        # What happens before the first model of a build, which can ask whether to end.
+        self.meanwhile: Callable[[Set[str], Callable[[], bool]], None] = lambda *_: None
 
     def build(
-        self, models: Set[str], _: Callable[[], bool], registered: Catalog | None
+        self, models: Set[str], ends: Callable[[], bool], registered: Catalog | None
     ) -> dict[str, Built]:
         """The build of one model."""
+        self.meanwhile(models, ends)
         self.told.append(registered)
         return dict.fromkeys(models, Built(outcome=self.outcomes.pop(0)))
 
@@ -142,3 +145,47 @@ def test_the_catalog_is_told_again_only_where_it_may_have_lost_something(
         assert dbt.has_built(3)
     # Nothing was known at first, and nothing for sure after a model had failed.
     assert dbt.told == [None, None, facts.catalog()]
+
+
+def test_a_build_ends_after_the_model_when_it_is_asked_to(
+    dbt: Dbt, facts: Facts, tmp_path: Path
+) -> None:
+    builder = made(Models({"a": Model(id="a", name="a")}, {}), dbt, facts, tmp_path)
+    answers = []
+
+    def meanwhile(_: Set[str], ends: Callable[[], bool]) -> None:
+        answers.append(ends())
+        builder.ask_to_stop()
+        answers.append(ends())
+
+    dbt.meanwhile = meanwhile
+    for _ in running(builder):
+        assert dbt.has_built(1)
+    assert answers == [False, True]
+
+
+@pytest.mark.parametrize(("seconds", "makes_room"), [(0.0, True), (600.0, False)])
+def test_a_build_of_the_others_makes_room_for_live_models_after_a_while(
+    seconds: float,
+    makes_room: bool,
+    dbt: Dbt,
+    facts: Facts,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(continuous_dbt, "_SLICE", seconds)
+    dbt.outcomes = [Outcome.BUILT] * 10
+    live, other = Model(id="live", name="live", is_live=True), Model(id="other", name="other")
+    models = Models({"live": live, "other": other}, {"visits": {"live"}})
+    builder = made(models, dbt, facts, tmp_path)
+    answers: list[tuple[Set[str], bool]] = []
+
+    def meanwhile(models: Set[str], ends: Callable[[], bool]) -> None:
+        if not answers:
+            builder.grew("test.visits", 1)
+        answers.append((models, ends()))
+
+    dbt.meanwhile = meanwhile
+    for _ in running(builder):
+        assert dbt.has_built(3)
+    assert answers == [({"live"}, False), ({"other"}, makes_room), ({"live"}, False)]

@@ -20,6 +20,8 @@ HOSTILE = {
     "JAVA_TOOL_OPTIONS": "-Dx=y",
     "CLASSPATH": "/nowhere.jar",
     "HADOOP_CONF_DIR": "/etc/hadoop",
+    # It counts more than the address that the SQL endpoint is told.
+    "HIVE_SERVER2_THRIFT_BIND_HOST": "::",
     "VIRTUAL_ENV": "/nowhere",
     "CONDA_PREFIX": "/nowhere",
 }
