@@ -133,7 +133,7 @@ def status(
     from ingest.databases.states import connector_states
     from ingest.declarations.project import declared_streams
     from ingest.lake import Lake
-    from ingest.run.progress import read_totals
+    from ingest.run.progress import seen_totals
     from ingest.serve.gaps import marked
     from ingest.serve.model_states import model_states
 
@@ -145,7 +145,7 @@ def status(
         connectors = connector_states(lake, streams)
         rows = [
             {
-                **asdict(read_totals(lake, one.name, one.table)),
+                **asdict(seen_totals(lake, one.name, one.table)),
                 "connector": connectors.get(one.name),
             }
             for one in streams

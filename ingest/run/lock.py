@@ -1,4 +1,4 @@
-"""One process lands a stream: an advisory lock that names its owner."""
+"""One process lands a stream: an advisory lock that names its owner, and who looks at it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import fcntl
 import json
 import os
 import socket
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 from ingest.errors import StorageFailed, StreamLocked
+
+# Seconds after which a lock that somebody has looked at is free again.
+_LOOK = 0.1
 
 
 class StreamLock:
@@ -35,7 +39,7 @@ class StreamLock:
                 f"{self._path}: {error.strerror}; the lake must be writable"
             ) from error
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(file)
         except BlockingIOError:
             file.seek(0)
             owner = _owner(file.read())
@@ -57,6 +61,26 @@ class StreamLock:
         if self._file:
             self._file.close()
             self._file = None
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process has this lock; takes it for a moment. True where nobody may look."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def _take(file: IO[str]) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        time.sleep(_LOOK)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _owner(text: str) -> str:

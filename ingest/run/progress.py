@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from ingest.bronze.landed import Landed
 from ingest.errors import HeadwaterError
 from ingest.lake import Lake
+from ingest.run.lock import is_held
 from ingest.tables import delta, table_log
 
 _DDL = (
@@ -25,7 +26,8 @@ _DDL = (
     "quarantined bigint, seconds double, ended_at timestamp"
 )
 
-
+# States that a stream leaves by itself before its process gives its lock back.
+_AT_WORK = ("running", "waiting")
 # Files of the table past which they become one: streams that are always on make one a minute.
 _MOST_FILES = 60
 
@@ -81,6 +83,16 @@ def read_totals(lake: Lake, stream: str, table: str) -> Totals:
         return Totals(**json.loads(totals_file(lake, table).read_text("utf-8")))
     except FileNotFoundError:
         return Totals(stream=stream, table=table)
+
+
+def seen_totals(lake: Lake, stream: str, table: str) -> Totals:
+    """A stream's totals for a person: `killed` where nobody is there any more who wrote them."""
+    totals = read_totals(lake, stream, table)
+    if totals.state not in _AT_WORK or is_held(lake.lock(table)):
+        return totals
+    # It may have ended, and told so, just before its lock was free.
+    again = read_totals(lake, stream, table)
+    return replace(again, state="killed") if again.state in _AT_WORK else again
 
 
 def all_totals(lake: Lake) -> list[Totals]:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from ingest import cli
 from ingest.cli import one_value_each
+from ingest.declarations import project
+from ingest.declarations.stream import FileSource, Format, Stream
+from ingest.lake import Lake
+from ingest.run.lock import StreamLock
+from ingest.run.progress import Totals, save_totals
 
 
 @pytest.mark.parametrize(
@@ -21,3 +30,31 @@ from ingest.cli import one_value_each
 )
 def test_one_option_takes_several_selectors_as_in_dbt(typed: str, taken: str) -> None:
     assert one_value_each(typed.split()) == taken.split()
+
+
+def test_a_stream_whose_process_is_gone_is_shown_as_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stream = Stream(
+        unique_id="source.headwater.shop.orders",
+        name="shop.orders",
+        table="shop__orders",
+        declared_in="shop.yml",
+        description="",
+        source=FileSource(path="landing"),
+        format=Format.JSON,
+    )
+    lake = Lake(str(tmp_path))
+    monkeypatch.setenv("HEADWATER_LAKE", lake.root)
+    monkeypatch.setattr(project, "declared_streams", lambda *_: [stream])
+
+    def shown() -> str:
+        cli.status(json=True)
+        (row,) = json.loads(capsys.readouterr().out)
+        return str(row["state"])
+
+    for state, after in (("running", "killed"), ("waiting", "killed"), ("stopped", "stopped")):
+        save_totals(lake, Totals(stream=stream.name, table=stream.table, state=state))
+        with StreamLock(lake.lock(stream.table), stream.name):
+            assert shown() == state
+        assert shown() == after

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +25,7 @@ from ingest.failpoint import failpoint
 from ingest.lake import Lake
 from ingest.run.checkpoint import Identity, fresh_identity, identity_of
 from ingest.run.failures import explained
-from ingest.run.lock import StreamLock
+from ingest.run.lock import StreamLock, is_held
 from ingest.run.progress import read_totals, save_totals
 from ingest.run.runner import refuse_death
 from ingest.tables import table_log
@@ -64,6 +66,18 @@ def test_a_second_process_is_told_who_lands_the_stream(tmp_path: Path) -> None:
         holder.wait()
     with StreamLock(path, "shop.orders"):
         pass
+
+
+def test_who_looks_at_a_lock_does_not_keep_an_owner_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.lock"
+    path.touch()
+    with path.open("rb") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        monkeypatch.setattr(time, "sleep", lambda _: looking.close())
+        with StreamLock(path, "shop.orders"):
+            assert is_held(path)
 
 
 def test_a_lock_that_cannot_be_written_is_told(tmp_path: Path) -> None:
