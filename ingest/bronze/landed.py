@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from ingest.errors import RecordsMissing
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,14 +29,28 @@ class Landed:
         """The highest `_batch_id` of its rows."""
         return self.batch_id + self.has_second
 
-    def check(self, stream: str, unreadable_files: int, *, may_drop: bool) -> None:
-        """Raise RecordsMissing unless each record that was read is in bronze or in quarantine.
+    def checked(
+        self, stream: str, unreadable_files: int, *, may_drop: bool, removed: Callable[[], int]
+    ) -> Landed:
+        """The batch, of which each record that was read is in bronze or in quarantine.
 
         Of the files that could not be read, each is a row of quarantine. `may_drop`: duplicates
-        are in neither, and how many there are is not told.
+        are in neither, and how many there are is not told. `removed` tells how many records the
+        source had no more when they were to be read again: they count as never read. Raises
+        RecordsMissing.
         """
         kept = self.landed + self.quarantined - unreadable_files
-        if kept > self.records or (kept < self.records and not may_drop):
+        missing = self.records - kept
+        if missing > 0 and not may_drop and removed() >= missing:
+            log.warning(
+                "%s: batch %d: %d messages were removed from their topic, as compaction does, "
+                "before they could be read a second time",
+                stream,
+                self.batch_id,
+                missing,
+            )
+            return replace(self, records=kept)
+        if missing < 0 or (missing and not may_drop):
             raise RecordsMissing(
                 f"{stream}: batch {self.batch_id}: {self.records} records were read, and {kept} "
                 "came to be in bronze or quarantine. Unless somebody deleted rows meanwhile, "
@@ -40,3 +58,4 @@ class Landed:
                 f"Rows have _batch_id {self.batch_id} and {self.batch_id + 1}; started again, the "
                 "stream leaves them as they are and goes on"
             )
+        return self

@@ -168,8 +168,12 @@ class Landing:
         )
         if not is_landed:
             # What an earlier try has read and written may have changed since.
-            may_drop = self.stream.identity.deduplicate_within is not None
-            landed.check(self.stream.name, len(unreadable), may_drop=may_drop)
+            return landed.checked(
+                self.stream.name,
+                len(unreadable),
+                may_drop=self.stream.identity.deduplicate_within is not None,
+                removed=partial(decoder.removed, counts["marks"] or ""),
+            )
         return landed
 
     def _land_first(

@@ -175,6 +175,10 @@ class AvroMessages:
         good = good.select(*provenance, RESCUED, SCHEMA_ID, ROW)
         return Rest(good, rejects, are_few=judged.are_here, leaving=self._leaving)
 
+    def removed(self, marks: str) -> int:
+        """See Decoder."""
+        return self._input.removed(marks)
+
     def close(self) -> None:
         """See Decoder."""
         if self._found:

@@ -70,6 +70,10 @@ class Decoder(Protocol):
         """The held records again."""
         ...
 
+    def removed(self, marks: str) -> int:
+        """How many of the held records the source does not have any more."""
+        ...
+
     def close(self) -> None:
         """The batch has landed: give back what was kept for it."""
         ...

@@ -158,6 +158,10 @@ class Input(Protocol):
         """
         ...
 
+    def removed(self, places: str) -> int:
+        """How many of the records at `places` are there no more."""
+        ...
+
     def sampled(self, most: int) -> Batches:
         """At most `most` records, as `held` gives them."""
         ...

@@ -113,6 +113,10 @@ class FileInput:
         names = F.split(F.lit("\0".join(paths)), "\0")
         return found.withColumn(SOURCE, F.get(names, "file"))
 
+    def removed(self, places: str) -> int:  # noqa: ARG002
+        """See Input: files stay."""
+        return 0
+
     def held(self, places: str) -> Batches:
         """See Input."""
         spark, paths, layout = self.spark, self.paths, self.layout

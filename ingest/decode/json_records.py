@@ -275,6 +275,10 @@ class JsonRecords:
         rejects = broken.unionByName(unkeyed) if keys else broken
         return Rest(good, rejects, are_few=verdicts.are_here, leaving=self._leaving)
 
+    def removed(self, marks: str) -> int:
+        """See Decoder."""
+        return self._records.removed(marks)
+
     def close(self) -> None:
         """See Decoder."""
         if self._judged:

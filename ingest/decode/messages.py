@@ -116,6 +116,11 @@ class MessageInput:
         is_small = len(split) <= _FEW and sum(map(int, lengths)) <= _SMALL
         return self._batches(found, here=is_small)
 
+    def removed(self, places: str) -> int:
+        """See Input: a topic that is compacted keeps the last message of each key."""
+        held = places.split(",") if places else []
+        return len(held) - self.held(places).rows().count()
+
     def sampled(self, most: int) -> Batches:
         """See Input."""
         return self._batches(self.messages.where("value is not null").limit(most), here=False)

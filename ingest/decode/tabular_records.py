@@ -117,6 +117,10 @@ class TabularRecords:
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: every column is known from the files' headers."""
 
+    def removed(self, marks: str) -> int:  # noqa: ARG002
+        """See Decoder: files stay."""
+        return 0
+
     def close(self) -> None:
         """See Decoder: nothing is kept."""
 

@@ -23,18 +23,26 @@ def landed(read: int, bronze: int, quarantine: int) -> Landed:
     ],
 )
 def test_a_batch_that_is_whole_passes(batch: Landed, may_drop: bool) -> None:
-    batch.check("shop.orders", 1, may_drop=may_drop)
+    assert batch.checked("shop.orders", 1, may_drop=may_drop, removed=lambda: 0) is batch
 
 
 @pytest.mark.parametrize(
-    ("batch", "may_drop", "kept"),
+    ("batch", "may_drop", "kept", "removed"),
     [
-        (landed(10, 7, 2), False, 9),
-        (landed(10, 9, 2), False, 11),
-        (landed(10, 9, 2), True, 11),
+        (landed(10, 7, 2), False, 9, 0),
+        (landed(10, 6, 2), False, 8, 1),
+        (landed(10, 9, 2), False, 11, 1),
+        (landed(10, 9, 2), True, 11, 0),
     ],
 )
-def test_a_batch_that_is_not_is_told(batch: Landed, may_drop: bool, kept: int) -> None:
+def test_a_batch_that_is_not_is_told(
+    batch: Landed, may_drop: bool, kept: int, removed: int
+) -> None:
     told = rf"shop\.orders: batch 6: 10 records were read, and {kept} came to be"
     with pytest.raises(RecordsMissing, match=told):
-        batch.check("shop.orders", 1, may_drop=may_drop)
+        batch.checked("shop.orders", 1, may_drop=may_drop, removed=lambda: removed)
+
+
+def test_messages_that_were_gone_when_they_were_read_again_count_as_never_read() -> None:
+    batch = landed(10, 7, 1).checked("shop.orders", 1, may_drop=False, removed=lambda: 2)
+    assert batch == landed(8, 7, 1)
