@@ -296,7 +296,9 @@ def test_events_in_binary_mode_are_those_of_structured_mode(topics: Topics) -> N
     json_kind = {"content-type": "application/json; charset=utf-8"}
     structured = {"content-type": "application/cloudevents+json"}
     told = {"specversion": "1.0", "id": "4", "source": "shop", "type": "sold", "data": {"n": 4}}
-    topics.send("binary", [{"n": 1}], headers={**EVENT, "ce_id": "1", "ce_type": "sold"})
+    extended = {"ce_schemaversion": "2", "ce_tenant": "north"}
+    sold = {**EVENT, "ce_type": "sold"}
+    topics.send("binary", [{"n": 1}], headers={**sold, **extended, "ce_id": "1"})
     topics.send(
         "binary", [{"n": 2}], headers={**EVENT, **json_kind, "ce_id": "2", "ce_type": "sold"}
     )
@@ -307,14 +309,15 @@ def test_events_in_binary_mode_are_those_of_structured_mode(topics: Topics) -> N
     topics.send("binary", [b'{"n":5},"id":"x"', b'{"n":'], headers=broken)
     topics.send("binary", [None], headers={**EVENT, "ce_id": "6", "ce_type": "left"})
     topics.land("binary")
-    found = topics.rows("binary", "id", "type", "cast(time as string) time", "to_json(data) data")
+    texts = ("cast(time as string) time", "to_json(data) data")
+    found = topics.rows("binary", "id", "type", *texts, "schemaversion", "tenant")
     at = "2026-11-01 10:00:00"
     assert [tuple(row) for row in found] == [
-        ("1", "sold", at, '{"n":1}'),
-        ("2", "sold", at, '{"n":2}'),
-        ("3", "said", at, '"hello"'),
-        ("4", "sold", None, '{"n":4}'),
-        ("6", "left", at, None),
+        ("1", "sold", at, '{"n":1}', "2", "north"),
+        ("2", "sold", at, '{"n":2}', None, None),
+        ("3", "said", at, '"hello"', None, None),
+        ("4", "sold", None, '{"n":4}', None, None),
+        ("6", "left", at, None, None, None),
     ]
     rejects = topics.rows("binary__quarantine", "_reason_code", "_raw")
     assert [tuple(row) for row in rejects] == [
