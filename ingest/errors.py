@@ -91,6 +91,10 @@ class BrokerUnreachable(TransientError):
     code = "BROKER"
 
 
+class TopicMissing(BrokerUnreachable):
+    """Kafka has no topic of a name that is declared, or not yet."""
+
+
 class SchemaRefused(InputError):
     """A change of a schema, or of declared columns, that does not go with what was before."""
 

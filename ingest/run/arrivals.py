@@ -19,10 +19,11 @@ from ingest.bronze.landed import Landed
 from ingest.bronze.landing import Landing
 from ingest.declarations.stream import CleanSource, FileSource, KafkaSource, Stream
 from ingest.decode.messages import FROM_KAFKA
-from ingest.errors import DataLost
+from ingest.errors import DataLost, HeadwaterError, TopicMissing
 from ingest.files.listing import listed, released_files
 from ingest.files.queue import NEW, FileQueue
 from ingest.lake import Lake
+from ingest.run import gaps
 from ingest.run.broker_admin import BrokerAdmin, BrokerOnRequest, Offsets
 from ingest.run.checkpoint import counted, is_unfinished, newest_committed
 from ingest.run.databases import watched
@@ -83,6 +84,10 @@ class Arrivals(Protocol):
 
     def acknowledge(self) -> int | None:
         """Tell the source what has landed; how many records wait there, where it can be told."""
+        ...
+
+    def traced(self, error: HeadwaterError) -> HeadwaterError:
+        """What went wrong, with what the source can tell of it."""
         ...
 
     def close(self) -> None:
@@ -166,6 +171,10 @@ class FileArrivals:
             for path in self._landed_files.pop(batch):
                 _cleaned(path, source)
         return None
+
+    def traced(self, error: HeadwaterError) -> HeadwaterError:
+        """See Arrivals."""
+        return error
 
     def close(self) -> None:
         """See Arrivals."""
@@ -265,6 +274,8 @@ class KafkaArrivals:
         """See Arrivals. Raises DataLost where a topic is not the one that was read before."""
         offsets = counted(self._checkpoint, batch) or {}
         self._check_topics(offsets, landing.first_batch_id + 2 * batch)
+        # The broker has answered.
+        self._quiet_until = 0.0
         messages = self._in_few_tasks(self._unlanded(arrived, batch), offsets, batch)
         return landing.land_messages(messages, batch, repeated=repeated)
 
@@ -287,12 +298,31 @@ class KafkaArrivals:
             self._quiet_until = time.monotonic() + _QUIET
             return None
 
+    def traced(self, error: HeadwaterError) -> HeadwaterError:
+        """See Arrivals: of messages that are gone, which these are; so of a topic that is gone."""
+        begins = self._begins() if isinstance(error, DataLost | TopicMissing) else None
+        if not begins:
+            return error
+        try:
+            there = gaps.found(self._asked(), begins, known_topics(self._ids_file))
+        except Py4JError as told:
+            log.debug("%s: what is gone is not known: %s", self._stream.name, told)
+            return error
+        return gaps.lost(self._stream.name, self._source, there) if there else error
+
     def close(self) -> None:
         """See Arrivals."""
         with self._asking:
             if self._admin:
                 self._admin.close()
                 self._admin = None
+
+    def _begins(self) -> Offsets | None:
+        """Where what has not landed begins; None for a stream that has landed nothing."""
+        batch = newest_committed(self._checkpoint)
+        if batch >= 0:
+            return counted(self._checkpoint, batch)
+        return self._recovered.starting_offsets if self._recovered else None
 
     def _starting_offsets(self) -> str:
         found = self._recovered

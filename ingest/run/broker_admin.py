@@ -29,6 +29,7 @@ class BrokerAdmin:
         # Found once: each look at a package asks the class loader for every part of its name.
         self._partition_of = self._kafka.common.TopicPartition
         self._noted = self._kafka.clients.consumer.OffsetAndMetadata
+        self._earliest = self._kafka.clients.admin.OffsetSpec.earliest()
         self._latest = self._kafka.clients.admin.OffsetSpec.latest()
         self._told = properties
         level = properties.get("isolation.level", "read_uncommitted").upper()
@@ -38,9 +39,19 @@ class BrokerAdmin:
         self._admin = self._kafka.clients.admin.Admin.create(self._properties())
 
     def topic_ids(self, topics: Iterable[str]) -> Mapping[str, str]:
-        """What tells a topic from one of the same name that was made before or after it."""
-        described = self._admin.describeTopics(list(topics)).allTopicNames().get()
-        return {name: described[name].topicId().toString() for name in described}
+        """What tells a topic from one of the same name that was made before or after it.
+
+        Of those that are there.
+        """
+        described = self._admin.describeTopics(list(topics)).topicNameValues()
+        found = {}
+        for name in described:
+            try:
+                found[name] = described[name].get().topicId().toString()
+            except Py4JJavaError as error:
+                if "UnknownTopicOrPartitionException" not in str(error.java_exception):
+                    raise
+        return found
 
     def earliest(self, source: KafkaSource) -> Offsets:
         """The first offset that each partition of the source's topics still has.
@@ -55,26 +66,20 @@ class BrokerAdmin:
                 name for name in topics or there if name in there and pattern.matcher(name).find()
             ]
         described = self._admin.describeTopics(topics).allTopicNames().get()
-        first = self._kafka.clients.admin.OffsetSpec.earliest()
-        asked = {
-            self._partition(name, one.partition()): first
-            for name in described
-            for one in described[name].partitions()
-        }
-        found = self._admin.listOffsets(asked).all().get()
-        offsets: dict[str, dict[str, int]] = {}
-        for place in asked:
-            offsets.setdefault(place.topic(), {})[str(place.partition())] = found[place].offset()
-        return offsets
+        return self.first(
+            {
+                name: {str(one.partition()): 0 for one in described[name].partitions()}
+                for name in described
+            }
+        )
+
+    def first(self, offsets: Offsets) -> Offsets:
+        """The first offset that each of the same partitions still has."""
+        return self._offsets(offsets, self._earliest)
 
     def latest(self, offsets: Offsets) -> Offsets:
         """The offsets that come next in the same partitions, as far as messages may be read."""
-        asked = {self._partition(*place): self._latest for place, _ in _each(offsets)}
-        found = self._admin.listOffsets(asked, self._visible).all().get()
-        return {
-            topic: {n: found[self._partition(topic, n)].offset() for n in partitions}
-            for topic, partitions in offsets.items()
-        }
+        return self._offsets(offsets, self._latest)
 
     def behind(self, offsets: Offsets) -> int:
         """Messages that the partitions hold from these offsets on."""
@@ -119,6 +124,14 @@ class BrokerAdmin:
     def close(self) -> None:
         """Disconnect."""
         self._admin.close()
+
+    def _offsets(self, places: Offsets, which: Any) -> Offsets:
+        asked = {self._partition(*place): which for place, _ in _each(places)}
+        found = self._admin.listOffsets(asked, self._visible).all().get()
+        return {
+            topic: {n: found[self._partition(topic, n)].offset() for n in partitions}
+            for topic, partitions in places.items()
+        }
 
     def _properties(self) -> Any:
         settings = self._jvm.java.util.Properties()

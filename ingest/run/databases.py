@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from ingest.run.aside import aside
 from ingest.run.broker_admin import BrokerAdmin
 from ingest.run.failures import explained
 from ingest.run.lock import StreamLock
-from ingest.run.progress import read_totals, save_totals
+from ingest.run.progress import error_fields, note
 from ingest.run.recovery_of_topics import lacks_messages, record_missing
 from ingest.stack.addresses import kafka_properties
 
@@ -108,8 +107,7 @@ def caught_up(
             failed |= dict.fromkeys(_names(of_it), explained(error, name, lake))
     for one in streams:
         if why := failed.get(one.name):
-            totals = read_totals(lake, one.name, one.table)
-            save_totals(lake, replace(totals, state="failed", error=str(why), code=why.code))
+            note(lake, one.name, one.table, state="failed", **error_fields(why))
     return _without(streams, failed), list(dict.fromkeys(failed.values()))
 
 
@@ -135,6 +133,8 @@ def renewed(
     for name, of_it in _by_database(streams).items():
         try:
             with _followed(spark, lake, of_it) as (followed, admin):
+                # One that was deleted lacks messages, which is seen when it is there again.
+                followed.make_topics(admin)
                 missing = followed.missing()
                 if missing or any(lacks_messages(spark, lake, one, admin) for one in of_it):
                     with _others_locked(lake, of_it):

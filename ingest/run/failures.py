@@ -13,6 +13,7 @@ from ingest.errors import (
     StorageFailed,
     TableChanged,
     TerminalError,
+    TopicMissing,
     TransientError,
 )
 from ingest.lake import Lake
@@ -41,6 +42,7 @@ _OTHER_PARTITIONS = "KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED"
 _OUT_OF_RANGE = re.compile(
     r"OffsetOutOfRangeException: .*?offset=(?P<offset>\d+).* for partition (?P<partition>\S+)"
 )
+_NO_TOPIC = "UnknownTopicOrPartitionException"
 _TRACEBACK = "Traceback (most recent call last):"
 _MEMORY = re.compile(
     r"OutOfMemoryError|UNABLE_TO_ACQUIRE_MEMORY|GC overhead limit exceeded"
@@ -89,8 +91,8 @@ def memory_short(what: str) -> MemoryShort:
     """What is said where Spark's memory is full."""
     return MemoryShort(
         f"{what}: memory is full (HEADWATER_DRIVER_MEMORY is {settings.driver_memory()}): give it "
-        "more, or let batches be smaller (max_offsets_per_trigger, max_bytes_per_trigger), then "
-        "run again; nothing is lost"
+        "more, or let batches be smaller (max_offsets_per_trigger of topics, max_bytes_per_trigger "
+        "of files), then run again; nothing is lost"
     )
 
 
@@ -109,6 +111,10 @@ def _of_kafka(text: str, stream: str) -> HeadwaterError | None:
         return DataLost(
             f"{stream}: messages were removed before they landed: {what} To go on from what there "
             f"is: ingest recover --select source:{stream}"
+        )
+    if _NO_TOPIC in text:
+        return TopicMissing(
+            f"{stream}: Kafka does not have its topic: make it, or declare the one that there is"
         )
     if found := _BROKER.search(text):
         what = found[0].strip()

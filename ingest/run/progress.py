@@ -26,8 +26,10 @@ _DDL = (
     "quarantined bigint, seconds double, ended_at timestamp"
 )
 
+# The state of a stream whose broker or registry is away, and which is tried again by itself.
+WAITING = "waiting"
 # States that a stream leaves by itself before its process gives its lock back.
-_AT_WORK = ("running", "waiting")
+_AT_WORK = ("running", WAITING)
 # Files of the table past which they become one: streams that are always on make one a minute.
 _MOST_FILES = 60
 
@@ -38,6 +40,7 @@ class Totals:
 
     stream: str
     table: str
+    # That, `running`, WAITING, `stopped` or `failed`.
     state: str = "never ran"
     error: str | None = None
     code: str | None = None
@@ -101,7 +104,7 @@ def all_totals(lake: Lake) -> list[Totals]:
     return [Totals(**json.loads(file.read_text("utf-8"))) for file in sorted(files)]
 
 
-def told(error: HeadwaterError | None) -> Mapping[str, str | None]:
+def error_fields(error: HeadwaterError | None) -> Mapping[str, str | None]:
     """What has gone wrong with a stream, as fields of its totals."""
     return {"error": str(error) if error else None, "code": error.code if error else None}
 
@@ -109,6 +112,11 @@ def told(error: HeadwaterError | None) -> Mapping[str, str | None]:
 def save_totals(lake: Lake, totals: Totals) -> None:
     """Replace a stream's totals."""
     _replace(totals_file(lake, totals.table), json.dumps(asdict(totals)) + "\n")
+
+
+def note(lake: Lake, stream: str, table: str, **changes: str | None) -> None:
+    """Change totals of a stream of which no query runs."""
+    save_totals(lake, replace(read_totals(lake, stream, table), **changes))  # type: ignore[arg-type]
 
 
 class Grown(Protocol):

@@ -17,29 +17,25 @@ from ingest.bronze.current import CurrentTable
 from ingest.bronze.landing import Landing
 from ingest.bronze.release import release
 from ingest.bronze.worker_files import WorkerFiles
-from ingest.declarations.stream import Format, KafkaSource, Mask, OnDataLoss, Stream
+from ingest.declarations.stream import KafkaSource, Mask, OnDataLoss, Stream
 from ingest.decode.comments import Comments
-from ingest.decode.parked import Parked
 from ingest.decode.repository import StreamSchema
-from ingest.decode.writers import Writers
 from ingest.errors import BrokerUnreachable, DataLost, HeadwaterError
 from ingest.events.event_type import Change
 from ingest.events.event_types import EventTypes, rule_of
 from ingest.failpoint import failpoint
 from ingest.lake import Lake
-from ingest.registry.client import SchemaRegistry
 from ingest.run import requests
 from ingest.run.arrivals import arrivals
 from ingest.run.checkpoint import identity_of, is_unfinished
 from ingest.run.failures import explained
 from ingest.run.groups import GroupQueries
-from ingest.run.progress import ProgressLog, read_totals, save_totals, told
+from ingest.run.parts import make_tables, parked_of, writers_of
+from ingest.run.progress import WAITING, ProgressLog, error_fields, read_totals, save_totals
 from ingest.run.recovery_of_topics import recover_topics
 from ingest.run.requests import Answer, Request
 from ingest.run.turns import Turns
 from ingest.run.upkeep import Upkeep
-from ingest.stack.addresses import schema_registry_properties
-from ingest.tables import columns, delta
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,6 +44,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _ALL_BATCHES = 2**63 - 1
+# What Spark says of a query that has asked its source, and has landed what was new.
+_IDLE = "Waiting for next trigger"
 
 
 class Trigger(Enum):
@@ -86,12 +84,12 @@ class StreamQuery:
         if Mask.HASH in stream.masks.values():
             # Asked for before anything runs.
             settings.mask_key()
-        _make_tables(spark, lake, stream)
+        make_tables(spark, lake, stream)
         identity = identity_of(lake, stream)
         schema = StreamSchema(spark, lake, stream, identity.application)
         types = EventTypes(spark, lake, stream, identity.application)
-        writers = _writers(spark, lake, stream)
-        self._parked = _parked(spark, lake, stream, schema, writers)
+        writers = writers_of(spark, lake, stream)
+        self._parked = parked_of(spark, lake, stream, schema, writers)
         self._landing = Landing(
             spark=spark,
             lake=lake,
@@ -192,7 +190,9 @@ class StreamQuery:
             self._running = writer.trigger(availableNow=True).start()
         else:
             self._running = writer.trigger(processingTime="1 second").start()
-        self._save(state="running", **told(None))
+        # One that is tried again waits until it is known that it need not.
+        if not self._waits:
+            self._save(state="running", **error_fields(None))
         if trigger is Trigger.CONTINUOUS and self._groups and not self._is_planned:
             self._groups.start()
 
@@ -221,8 +221,11 @@ class StreamQuery:
             self.error = explained(error, self.stream.name, self._lake)
         return self.error is None
 
-    def wait(self) -> None:
-        """Until the query has ended; what went wrong is in `error`."""
+    def wait(self, away: tuple[type[HeadwaterError], ...] = ()) -> None:
+        """Until the query has ended; what went wrong is in `error`.
+
+        Where that is one of `away`, it is to be started again.
+        """
         from pyspark.errors import PySparkException
 
         try:
@@ -230,13 +233,21 @@ class StreamQuery:
         except PySparkException as error:
             if not self._is_restarting:
                 self.error = self.error or explained(error, self.stream.name, self._lake)
+        if self.error:
+            self.error = self._arrivals.traced(self.error)
         self.leave_tables()
         self._count_at_last()
         if not isinstance(self.error, BrokerUnreachable):
             self.acknowledge()
-        self._arrivals.close()
+        self.close()
         problem = self.error or self.upkeep.error
-        self._save(state="failed" if self.error else "stopped", **told(problem))
+        returns = isinstance(self.error, away) or (away and self._may_go_on)
+        failed = WAITING if returns else "failed"
+        self._save(state=failed if self.error else "stopped", **error_fields(problem))
+
+    def close(self) -> None:
+        """Give back what was used to ask the source."""
+        self._arrivals.close()
 
     def goes_on(self) -> bool:
         """Whether it can start again behind messages that are gone, as the stream declares.
@@ -244,9 +255,7 @@ class StreamQuery:
         Then a new checkpoint is made, and the gap is written down.
         """
         source = self.stream.source
-        if not isinstance(self.error, DataLost) or not isinstance(source, KafkaSource):
-            return False
-        if source.on_data_loss is OnDataLoss.FAIL:
+        if not self._may_go_on or not isinstance(source, KafkaSource):
             return False
         log.warning("%s; it goes on, as on_data_loss says", self.error)
         try:
@@ -255,6 +264,12 @@ class StreamQuery:
             self.error = explained(error, self.stream.name, self._lake)
             return False
         return True
+
+    @property
+    def _may_go_on(self) -> bool:
+        source = self.stream.source
+        may = isinstance(source, KafkaSource) and source.on_data_loss is OnDataLoss.CONTINUE
+        return may and isinstance(self.error, DataLost)
 
     def leave_tables(self) -> None:
         """Stop filling tables of types: nothing is written without the stream's lock."""
@@ -291,6 +306,16 @@ class StreamQuery:
         lag = self._arrivals.acknowledge()
         if lag != self._totals.lag:
             self._save(lag=lag)
+        if self._waits and self.is_active and self._query.status["message"] == _IDLE:
+            self._waits_no_more()
+
+    @property
+    def _waits(self) -> bool:
+        return self._totals.state == WAITING
+
+    def _waits_no_more(self) -> None:
+        if self._waits:
+            self._save(state="running", error=None)
 
     def _is_busy(self) -> bool:
         status = self._query.status
@@ -322,6 +347,7 @@ class StreamQuery:
         with self._counting:
             self._totals = self._totals.after(landed, now)
             save_totals(self._lake, self._totals)
+            self._waits_no_more()
         self.upkeep.landed()
         self._types.count()
         self._progress.add(self.stream.name, landed, time.monotonic() - began, now)
@@ -343,53 +369,9 @@ class StreamQuery:
         self._progress.grown(self.stream.name)
 
     def _have_failed(self, error: HeadwaterError | None) -> None:
-        self._save(**told(error))
+        self._save(**error_fields(error))
 
     def _save(self, **changes: object) -> None:
         with self._counting:
             self._totals = replace(self._totals, **changes)  # type: ignore[arg-type]
             save_totals(self._lake, self._totals)
-
-
-def _writers(spark: SparkSession, lake: Lake, stream: Stream) -> Writers | None:
-    """What knows the schemas of a stream's messages, where they are of Avro."""
-    if stream.format is not Format.AVRO or not isinstance(stream.source, KafkaSource):
-        return None
-    registry = SchemaRegistry(schema_registry_properties(lake))
-    if not stream.is_plain_avro:
-        return Writers(spark, registry, are_columns=False)
-    return Writers(
-        spark,
-        registry,
-        are_columns=True,
-        subject=stream.subject,
-        declared=stream.avro.schema,
-    )
-
-
-def _parked(
-    spark: SparkSession,
-    lake: Lake,
-    stream: Stream,
-    schema: StreamSchema,
-    writers: Writers | None,
-) -> Parked | None:
-    """Messages in quarantine that may land; where values are masked, their bytes are not kept."""
-    if not isinstance(stream.source, KafkaSource) or stream.masks:
-        return None
-    path, asked = lake.bronze(stream.quarantine_table), lake.released(stream.table)
-    return Parked(spark, path, asked, schema, writers)
-
-
-def _make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:
-    from pyspark.sql.types import StructType
-
-    from ingest.shapes.evolution import declared_schema
-
-    bronze, quarantine = lake.bronze(stream.table), lake.bronze(stream.quarantine_table)
-    if not lake.is_table(bronze):
-        declared = declared_schema(stream.columns)
-        full = StructType([*columns.INGEST.fields, *declared.fields])
-        delta.create_clustered_table(spark, bronze, full, ("_event_date", "_event_type"))
-    if not lake.is_table(quarantine):
-        delta.create_table(quarantine, columns.QUARANTINE)

@@ -21,9 +21,9 @@ class Retries:
     _last: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
-    def are_waiting(self) -> bool:
-        """Whether any stream waits."""
-        return bool(self._waiting)
+    def waiting(self) -> list[Stream]:
+        """The streams that wait."""
+        return [stream for _, stream in self._waiting.values()]
 
     def later(self, stream: Stream) -> float:
         """Let a stream wait; for how many seconds."""

@@ -27,7 +27,7 @@ from ingest.lake import Lake
 from ingest.run.databases import caught_up
 from ingest.run.failures import explained, memory_short
 from ingest.run.lock import StreamLock
-from ingest.run.progress import ProgressLog
+from ingest.run.progress import WAITING, ProgressLog, error_fields, note
 from ingest.run.query import StreamQuery, Trigger
 from ingest.run.retries import Retries
 from ingest.run.turns import Turns
@@ -115,6 +115,8 @@ def land_until_stopped(
         turns.close()
         for query in queries:
             query.leave_tables()
+    for one in retries.waiting:
+        note(progress.lake, one.name, one.table, state="stopped")
     progress.write()
     return errors
 
@@ -141,7 +143,7 @@ def _watch(
 ) -> None:
     """Look after streams until asked to stop, or until none is left."""
     written = time.monotonic()
-    while not stopping.wait(_LOOK_EVERY) and (queries or retries.are_waiting):
+    while not stopping.wait(_LOOK_EVERY) and (queries or retries.waiting):
         for query in queries.copy():
             if stopping.is_set():
                 break
@@ -149,9 +151,9 @@ def _watch(
                 _guarded(query, progress.lake)
             elif not query.continues():
                 query.upkeep.leave()
-                query.wait()
+                query.wait(_AWAY)
                 queries.remove(query)
-                _note_end(query, retries, errors)
+                _note_end(query, progress.lake, retries, errors)
         if due := retries.due():
             started, failed = restart(due)
             queries += started
@@ -166,19 +168,29 @@ def _watch(
             errors.append(error)
 
 
-def _note_end(query: StreamQuery, retries: Retries, errors: list[HeadwaterError]) -> None:
+def _note_end(
+    query: StreamQuery, lake: Lake, retries: Retries, errors: list[HeadwaterError]
+) -> None:
     """What becomes of a stream that has ended by itself."""
     # What goes on asks the broker, which may be away just then.
     if query.error and (query.goes_on() or isinstance(query.error, _AWAY)):
-        _try_later(query.stream, query.error, retries)
+        _try_later(query.stream, query.error, lake, retries)
     elif query.error and query.error not in errors:
         errors.append(query.error)
         log.error("%s", query.error)
+        _note(query.stream, "failed", query.error, lake)
 
 
-def _try_later(stream: Stream, error: HeadwaterError, retries: Retries) -> None:
+def _try_later(stream: Stream, error: HeadwaterError, lake: Lake, retries: Retries) -> None:
     seconds = retries.later(stream)
+    _note(stream, WAITING, error, lake)
     log.warning("%s; trying again in %.0f s", error, seconds)
+
+
+def _note(stream: Stream, state: str, error: HeadwaterError, lake: Lake) -> None:
+    # Where the disk is full, too, nothing can be noted.
+    with contextlib.suppress(OSError):
+        note(lake, stream.name, stream.table, state=state, **error_fields(error))
 
 
 def _guarded(query: StreamQuery, lake: Lake) -> None:
@@ -209,6 +221,7 @@ def _started(
     queries: list[StreamQuery] = []
     errors: list[HeadwaterError] = []
     for one in streams:
+        query = None
         try:
             query = StreamQuery(spark, lake, one, progress, utc_now, turns)
             query.answer_requests()
@@ -218,11 +231,14 @@ def _started(
         except Exception as error:  # Spark's too, while tables are made: this stream's alone
             log.debug("%s", one.name, exc_info=True)
             told = explained(error, one.name, lake)
+            if query:
+                query.close()
             if retries is not None and isinstance(told, _AWAY):
-                _try_later(one, told, retries)
+                _try_later(one, told, lake, retries)
                 continue
             errors.append(told)
             log.error("%s", told)
+            _note(one, "failed", told, lake)
     # After the tables are made and before anybody can miss them: dbt registers what is listed.
     started = [query.stream for query in queries]
     try:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping
-from concurrent.futures import Future
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +20,9 @@ from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError
 from ingest.run.databases import caught_up, renewed
+from ingest.run.progress import ProgressLog
 from ingest.run.recovery import recover_stream
+from ingest.run.runner import land_until_stopped
 from ingest.stack.stack import Stack
 from tests.spark.workshop import Columns, Workshop, node
 
@@ -56,9 +60,9 @@ class Topics(Workshop):
         self._streams[name] = stream
         return stream
 
-    def make(self, topic: str, partitions: int = 1) -> None:
+    def make(self, topic: str, partitions: int = 1, **more: Any) -> None:
         """Make a topic."""
-        self._done(self.admin.create_topics([NewTopic(topic, partitions, 1)]))
+        self._done(self.admin.create_topics([NewTopic(topic, partitions, 1, **more)]))
 
     def remove(self, topic: str) -> None:
         """Delete a topic."""
@@ -110,8 +114,22 @@ class Topics(Workshop):
             recover_stream(self.spark, self.lake, one)
         return errors
 
+    @contextmanager
+    def running(self, name: str) -> Iterator[Future[list[HeadwaterError]]]:
+        """A stream that lands what arrives until we leave; what goes wrong with it."""
+        stopping, progress = threading.Event(), ProgressLog(self.lake)
+        with ThreadPoolExecutor(1) as beside:
+            streams = [self._streams[name]]
+            told = beside.submit(land_until_stopped, self.spark, streams, progress, stopping)
+            try:
+                yield told
+            finally:
+                stopping.set()
+
     def gaps(self, name: str) -> list[tuple[object, ...]]:
         """What is written of a stream's gaps."""
+        if not self.lake.is_table(self.lake.ops("gaps")):
+            return []
         there = self.spark.read.format("delta").load(self.lake.ops("gaps"))
         found = there.where(there.stream == f"test.{name}")
         columns = ("topic", "partition", "first_offset", "last_offset", "reason")
@@ -120,3 +138,11 @@ class Topics(Workshop):
     def _done(self, asked: Mapping[Any, Future[Any]]) -> None:
         for future in asked.values():
             future.result(30)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so, at most a minute."""
+    until = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < until, "it does not come about"
+        time.sleep(0.2)

@@ -16,7 +16,7 @@ from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Database, KafkaSource
 from ingest.errors import HeadwaterError
 from ingest.lake import Lake
-from ingest.run import arrivals, broker_admin, databases
+from ingest.run import arrivals, broker_admin, databases, gaps
 from ingest.run.arrivals import KafkaArrivals
 from ingest.run.broker_admin import Offsets
 from ingest.run.checkpoint import counted
@@ -112,3 +112,14 @@ def test_behind_a_batch_of_topics_in_order_the_next_one_is_planned_where_too_muc
     running = KafkaArrivals(MagicMock(), lake, stream, stream.source)
     assert running.plan_behind(4) == (planned is not None)
     assert counted(lake.checkpoint(stream.table), 5) == planned
+
+
+def test_an_error_names_some_of_many_partitions_that_lost_messages() -> None:
+    found = [gaps.Gap("orders", number, 1, 2, gaps.REMOVED) for number in range(7)]
+    told = str(gaps.lost("shop.orders", KafkaSource(topics=("orders",)), found))
+    assert "orders, partition 4: offsets 1 to 2 were removed before they landed" in told
+    assert "partition 5" not in told
+    assert told.endswith(
+        "; 2 partitions more. To go on from what there is: "
+        "ingest recover --select source:shop.orders"
+    )
