@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -63,6 +64,7 @@ def hold(folder: Path) -> None:
     file.flush()
     _held[folder] = file
     _wait_for_derby(folder)
+    _discard_half_made(folder)
 
 
 def command_line() -> str:
@@ -87,6 +89,14 @@ def _wait_for_derby(folder: Path) -> None:
             _held.pop(folder).close()
             raise CatalogHeld(folder, "a program that is not Headwater's")
         time.sleep(0.2)
+
+
+def _discard_half_made(folder: Path) -> None:
+    """Remove a database whose making was killed: Derby opens none of those, nor goes on with it."""
+    for lock in folder.glob("*/dbex.lck"):
+        # Written last, when all else is there.
+        if not (lock.parent / "service.properties").exists():
+            shutil.rmtree(lock.parent)
 
 
 def open_databases(folder: Path) -> list[Path]:

@@ -59,6 +59,17 @@ def test_a_killed_holder_leaves_it_free(tmp_path: Path) -> None:
         catalog.hold(tmp_path)
 
 
+def test_a_database_that_a_killed_holder_was_making_is_made_anew(tmp_path: Path) -> None:
+    half, whole = tmp_path / "metastore", tmp_path / "another"
+    for database in (half, whole):
+        database.mkdir()
+        (database / "dbex.lck").touch()
+    (whole / "service.properties").touch()
+    catalog.hold(tmp_path)
+    assert not half.exists()
+    assert whole.exists()
+
+
 def test_one_process_may_take_it_twice(tmp_path: Path) -> None:
     catalog.hold(tmp_path)
     catalog.hold(tmp_path)
