@@ -270,7 +270,9 @@ def _ended(name: str, pid: int, wish: signal.Signals) -> None:
 
 
 def _is_alive(pid: int) -> bool:
-    return _told_by_ps(pid, "stat=")[:1] not in ("", "Z")
+    told = _told_by_ps(pid, "stat=")
+    # Java's first thread may have ended before others (`l`), which hold its ports and files.
+    return bool(told) and (told[0] != "Z" or "l" in told)
 
 
 def _told_by_ps(pid: int, what: str) -> str:
