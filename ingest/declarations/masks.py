@@ -35,8 +35,9 @@ def mask_problems(
         groups = [declared, *declared.get("event_groups", ())]
         if any(one.get("on_incompatible_change") == "quarantine" for one in groups):
             yield where, "does not go with on_incompatible_change: quarantine"
-        if "avro" in declared:
-            yield where, "does not go with avro: messages are read as they were written"
+        for key in ("schema", "subject"):
+            if key in declared.get("avro", {}):
+                yield where, f"does not go with avro.{key}: messages are read as they were written"
 
 
 def _told(column: Mapping[str, Any]) -> Any:

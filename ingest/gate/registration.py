@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ingest.declarations.stream import Format, KafkaSource, Stream
+from ingest.declarations.stream import Envelope, Format, KafkaSource, Stream
 from ingest.errors import SchemaRefused
 from ingest.registry.client import SchemaRegistry
 
@@ -73,6 +73,6 @@ def ask_for_compatibility(registry: SchemaRegistry, stream: Stream) -> list[str]
 def _subjects(stream: Stream) -> list[str]:
     if stream.format is not Format.AVRO or not isinstance(stream.source, KafkaSource):
         return []
-    if stream.is_plain_avro:
+    if stream.envelope is Envelope.NONE:
         return [stream.subject] if stream.subject else []
     return [f"{topic}-{part}" for topic in stream.source.topics for part in ("key", "value")]

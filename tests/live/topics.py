@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Producer, TopicPartition
@@ -32,6 +33,15 @@ _TO_CATCH_UP = 180.0
 PASSWORD = "secret of headwater"
 # Attributes of an event in binary mode, beside its id and type.
 EVENT = {"ce_specversion": "1.0", "ce_source": "shop", "ce_time": "2026-11-01T10:00:00Z"}
+
+
+def masked(entry: dict[str, Any], masks: Mapping[str, str]) -> dict[str, Any]:
+    """A source entry of which some columns are masked."""
+    columns = {
+        name: {"name": name, "data_type": "string", "config": {"meta": {"mask": mask}}}
+        for name, mask in masks.items()
+    }
+    return {**entry, "columns": {**entry["columns"], **columns}}
 
 
 @dataclass(slots=True)
@@ -86,10 +96,17 @@ class Topics(Workshop):
             producer.produce(topic, value=value, key=key, **more)
         assert producer.flush(30) == 0
 
-    def follow(self, *tables: str, source: str = "test", **ingest: Any) -> None:
+    def follow(
+        self,
+        *tables: str,
+        source: str = "test",
+        masks: Mapping[str, str] | None = None,
+        **ingest: Any,
+    ) -> None:
         """Declare tables of a database, these and no others."""
         declared = {"from": "postgres", "key": ["id"], "keep_current": True, **ingest}
-        streams = [read_stream(node(f"{source}.{name}", declared)) for name in tables]
+        entries = (masked(node(f"{source}.{name}", declared), masks or {}) for name in tables)
+        streams = [read_stream(one) for one in entries]
         whole, problems = with_whole_databases(streams)
         assert not problems
         self._streams |= dict(zip(tables, whole, strict=True))
@@ -134,6 +151,22 @@ class Topics(Workshop):
         found = there.where(there.stream == f"test.{name}")
         columns = ("topic", "partition", "first_offset", "last_offset", "reason")
         return [tuple(row) for row in found.select(*columns).collect()]
+
+    def mentions(self, text: str, *tables: str) -> list[str]:
+        """Tables, as `<schema>/<name>`, of which a row or a file holds a text."""
+        return [
+            table
+            for table in tables
+            if text in str(self.spark.read.format("delta").load(self._path(table)).collect())
+            or any(
+                text.encode() in file.read_bytes()
+                for file in Path(self._path(table)).rglob("*")
+                if file.is_file()
+            )
+        ]
+
+    def _path(self, table: str) -> str:
+        return self.lake.table(*table.split("/"))
 
     def _done(self, asked: Mapping[Any, Future[Any]]) -> None:
         for future in asked.values():

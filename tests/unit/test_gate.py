@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import types as T
+from typing_extensions import override
 
 from ingest import settings
 from ingest.cli import gate
@@ -19,8 +20,10 @@ from ingest.errors import DeclarationInvalid, RevisionUnknown, SchemaRefused
 from ingest.gate.comparison import against_revision
 from ingest.gate.differences import differences, is_widening
 from ingest.gate.promises import Promise, promised
+from ingest.gate.registration import ask_for_compatibility
 from ingest.gate.revisions import promised_at
 from ingest.lineage.readers import Readers
+from ingest.registry.client import SchemaRegistry
 from ingest.registry.columns import columns
 from ingest.registry.compatibility import Compatibility
 from tests.unit.test_avro_schemas import schema
@@ -248,6 +251,31 @@ def test_a_wrong_mode_is_refused(declared: dict[str, Any], why: str) -> None:
         del source["topic"]
     with pytest.raises(DeclarationInvalid, match=why):
         read_stream(node(source))
+
+
+class Asked(SchemaRegistry):
+    """A registry that remembers of which subjects a mode was asked."""
+
+    def __init__(self) -> None:
+        self.subjects: list[str] = []
+
+    @override
+    def ask_for(self, subject: str, compatibility: Compatibility) -> None:
+        self.subjects.append(subject)
+
+
+def test_a_mode_is_asked_of_the_subjects_that_the_messages_have() -> None:
+    entry = node({**AVRO, "avro": {"compatibility": "full"}}, columns={"email": "string"})
+    plain = read_stream(entry)
+    entry["columns"]["email"]["config"] = {"meta": {"mask": "redact"}}
+    masked = read_stream(entry)
+    changes = read_stream(
+        node({**AVRO, "envelope": "debezium", "key": ["id"], "avro": {"compatibility": "full"}})
+    )
+    registry = Asked()
+    for one in (plain, masked, changes):
+        ask_for_compatibility(registry, one)
+    assert registry.subjects == ["orders-value", "orders-value", "orders-key", "orders-value"]
 
 
 PROJECT = {

@@ -66,13 +66,29 @@ def test_a_dropped_column_is_no_column() -> None:
     assert [hint.path for hint in stream.columns] == []
 
 
+def test_a_masked_column_of_a_database_goes_with_a_mode_of_its_schemas() -> None:
+    stream = declared("redact", format="avro", envelope="debezium", avro={"compatibility": "full"})
+    assert stream.masks == {("email",): Mask.REDACT}
+
+
 @pytest.mark.parametrize(
     ("mask", "kind", "ingest", "said"),
     [
         ("hide", "string", {}, "'hide' is not one of hash, redact, drop"),
         ("hash", "bigint", {}, "goes with a column of data_type string"),
         ("hash", "string", {"format": "bytes"}, "has no meaning with format bytes"),
-        ("hash", "string", {"format": "avro", "avro": {"subject": "s"}}, "does not go with avro"),
+        (
+            *("hash", "string", {"format": "avro", "avro": {"subject": "s"}}),
+            r"does not go with avro\.subject: messages are read as they were written",
+        ),
+        (
+            *(
+                "hash",
+                "string",
+                {"envelope": "cloudevents", "on_incompatible_change": "quarantine"},
+            ),
+            "does not go with on_incompatible_change: quarantine",
+        ),
     ],
 )
 def test_a_mask_that_cannot_be_is_refused(
