@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -97,6 +98,7 @@ def serve(
     ] = None,
 ) -> None:
     """Land what arrives, build what is behind it, answer SQL, until Ctrl-C or SIGTERM."""
+    began = time.monotonic()
     from ingest import settings
     from ingest.cli import show
     from ingest.lake import Lake
@@ -105,7 +107,7 @@ def serve(
 
     show.logging_to_stderr()
     at = address(sql, settings.sql_properties()) if sql is not None else None
-    _end(serve_until_stopped(Lake(settings.lake()), streams or (), build or (), at))
+    _end(serve_until_stopped(Lake(settings.lake()), streams or (), build or (), at, began))
 
 
 @app.command()

@@ -93,8 +93,12 @@ def land_until_stopped(
     streams: Sequence[Stream],
     progress: ProgressLog,
     stopping: threading.Event,
+    begun: Callable[[], None] = lambda: None,
 ) -> list[HeadwaterError]:
-    """Land what arrives on streams that this process owns; ends early when none is left."""
+    """Land what arrives on streams that this process owns; ends early when none is left.
+
+    `begun` is called when all that can run are running.
+    """
     retries, trigger = Retries(), Trigger.CONTINUOUS
     turns = Turns(spark.sparkContext.defaultParallelism)
     restart = partial(
@@ -108,6 +112,7 @@ def land_until_stopped(
     )
     queries, errors = restart(streams)
     log.info("%d streams are running; Ctrl-C stops them", len(queries))
+    begun()
     try:
         with kept_up(queries, partial(_in_own_pool, spark)):
             _watch(queries, stopping, progress, restart, retries, errors, turns)

@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -58,18 +58,19 @@ def planned(streams: Sequence[str], build: Sequence[str]) -> Plan:
 
 
 def serve(
-    lake: Lake, streams: Sequence[str], build: Sequence[str], sql: Address | None
+    lake: Lake, streams: Sequence[str], build: Sequence[str], sql: Address | None, began: float
 ) -> list[HeadwaterError]:
     """Serve until asked to stop. Returns what went wrong, a stream each.
 
+    `began` is when the command did, by the monotonic clock: to import dbt takes seconds, too.
     Raises AddressRefused, CatalogHeld, StreamLocked, EndpointFailed and what `planned` raises.
     """
-    began = time.monotonic()
     # Paths of dbt's profile are relative to the project, and dbt goes there, too.
     os.chdir(settings.project_dir())
+    # First: it names another `ingest serve`, and waits until a killed one's Java has left the port.
+    catalog.hold(catalog_folder(lake.root))
     if sql:
         check_free(sql)
-    catalog.hold(catalog_folder(lake.root))
     with ExitStack() as stack:
         with runner.signals_held(), ThreadPoolExecutor(1) as reader:
             settings.prepare_process()
@@ -92,9 +93,12 @@ def serve(
         asked = threading.Thread(target=_pass_on, args=(stopping, dbt), daemon=True)
         asked.start()
         where = f", SQL on {sql.host}:{sql.port}" if sql else ""
-        seconds = time.monotonic() - began
-        log.info("serving after %.0f s: %d models%s", seconds, len(plan.models.chosen), where)
-        return _land(spark, lake, plan, dbt, stopping)
+
+        def begun() -> None:
+            seconds = time.monotonic() - began
+            log.info("serving after %.0f s: %d models%s", seconds, len(plan.models.chosen), where)
+
+        return _land(spark, lake, plan, dbt, stopping, begun)
 
 
 def _land(
@@ -103,12 +107,13 @@ def _land(
     plan: Plan,
     dbt: ContinuousDbt,
     stopping: threading.Event,
+    begun: Callable[[], None],
 ) -> list[HeadwaterError]:
     """Streams, in a session of their own: dbt sets a profile's settings in the other one."""
-    own = spark.newSession()
+    own, progress = spark.newSession(), ProgressLog(lake, dbt.grew)
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", "streams")
     try:
-        errors = runner.land_until_stopped(own, plan.streams, ProgressLog(lake, dbt.grew), stopping)
+        errors = runner.land_until_stopped(own, plan.streams, progress, stopping, begun)
         # Without a stream there are still models to try again, and people who ask.
         while not stopping.wait(_LOOK_EVERY):
             runner.refuse_death(spark, lake)

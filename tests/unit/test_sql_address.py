@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import AddressRefused
+from ingest.lake import Lake
+from ingest.serve import server
 from ingest.serve.sql_endpoint import address, check_free
 
 
@@ -92,11 +94,17 @@ def test_a_transport_that_listens_everywhere_is_refused(tmp_path: Path) -> None:
         address("10000", str(file))
 
 
-def test_a_taken_port_is_refused_before_anything_starts() -> None:
+def test_a_taken_port_is_refused_before_spark_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dbt_project.yml").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(server, "driver_session", lambda *_: pytest.fail("Spark was started"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(AddressRefused, match=f"{port}: .*choose another port"):
-            check_free(address(str(port)))
+            server.serve(Lake(str(tmp_path)), (), (), address(str(port)), 0.0)
+    # It was closed a moment ago.
     check_free(address(str(port)))
