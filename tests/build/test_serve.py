@@ -2,148 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import shutil
 import signal
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 from pyhive import hive  # type: ignore[import-untyped]
 from thrift.transport.TTransport import TTransportException  # type: ignore[import-untyped]
 
-from ingest.lake import Lake
 from ingest.run.lock import StreamLock
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-PATIENCE = 240.0
-DELTA = "{{ config(materialized='%s', schema='%s', file_format='delta'%s) }}\n"
-# As if nothing had been heard of this dbt for long.
-FORGOTTEN = (
-    "{{ 'drop view global_temp.headwater_given_' ~ invocation_id | replace('-', '_') "
-    "if target.name == 'server' else 'select 1' }}"
+from ingest.tables import table_log
+from tests.build.served import (
+    PATIENCE,
+    Served,
+    a_lasting_port,
+    a_project,
+    dbt,
+    listening,
+    serving,
+    started,
 )
-MODELS = {
-    "order_events": DELTA
-    % ("incremental", "silver", ", incremental_strategy='merge', unique_key='id', tags=['live']")
-    + "select id, amount, _batch_id from {{ source('test', 'orders') }} "
-    "where {{ unread(source('test', 'orders')) }}",
-    "agg_orders": DELTA % ("table", "gold", "")
-    + "select count(*) as orders, sum(amount) as amount from {{ ref('order_events') }}",
-    "agg_amounts": DELTA
-    % ("incremental", "gold", ", incremental_strategy='replace_where'")
-    + "select id, sum(amount) as amount from {{ ref('order_events') }} "
-    "where {{ touched('id', ref('order_events')) }} group by id",
-    "placed_events": DELTA
-    % ("incremental", "silver", ", on_schema_change='append_new_columns'")
-    + "select * except (_payload) from {{ events_of('test', 'placed') }} "
-    "where {{ unread(source('test', 'events')) }}",
-    "agg_broken": DELTA % ("table", "gold", "")
-    + "select out_of_order from {{ ref('order_events') }}",
-    "agg_forgotten": DELTA % ("table", "gold", f', pre_hook="{FORGOTTEN}"')
-    + "select max(id) as id from {{ ref('order_events') }}",
-    "agg_of_broken": DELTA % ("table", "gold", "") + "select * from {{ ref('agg_broken') }}",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """A project, and the process that serves it."""
-
-    project: Path
-    process: subprocess.Popen[str]
-    port: int
-
-    @property
-    def lake(self) -> Lake:
-        """Its lake."""
-        return Lake(str(self.project / "lake"))
-
-    def drop(self, name: str, *orders: tuple[int, int]) -> None:
-        """A file of orders arrives, whole."""
-        records = [{"id": number, "amount": amount} for number, amount in orders]
-        self.arrive("landing", name, *records)
-
-    def arrive(self, folder: str, name: str, *records: dict[str, Any]) -> None:
-        """A file of records arrives in a stream's folder, whole."""
-        new = self.project / f"{name}.new"
-        new.write_text("\n".join(map(json.dumps, records)) + "\n", encoding="utf-8")
-        new.rename(self.project / folder / f"{name}.jsonl")
-
-    def ask(self, query: str) -> Any:
-        """What a client of the endpoint is answered."""
-        with hive.connect(host="127.0.0.1", port=self.port, username="bi") as connection:
-            cursor = connection.cursor()
-            cursor.execute(query)
-            return cursor.fetchall()
-
-    def shows(self, query: str, *rows: tuple[Any, ...]) -> bool:
-        """Whether it answers with these rows by now."""
-        try:
-            return sorted(self.ask(query)) == list(rows)
-        except hive.OperationalError:
-            # A table or a column that is not there yet.
-            return False
-
-    def states(self) -> dict[str, Any]:
-        """What it says of its models."""
-        file = self.project / "lake" / "_progress" / "_models.json"
-        found = json.loads(file.read_text("utf-8")) if file.exists() else []
-        return {one["model"]: one for one in found}
-
-    def wait_until(self, is_so: Callable[[], bool]) -> None:
-        """Wait, as long as it runs."""
-        until = time.monotonic() + PATIENCE
-        while not is_so():
-            assert self.process.poll() is None, "it has ended"
-            assert time.monotonic() < until, self.states()
-            time.sleep(0.2)
-
-
-def a_project(root: Path) -> None:
-    """Two streams of files and some models, with the macros and profiles of this one."""
-    source = {
-        "name": "orders",
-        "identifier": "test__orders",
-        "columns": [{"name": name, "data_type": "bigint"} for name in ("id", "amount")],
-        "config": {
-            "meta": {"ingest": {"from": "files", "path": str(root / "landing"), "format": "json"}}
-        },
-    }
-    declared = {"from": "files", "format": "json", "event_type": "type", "payload": "data"}
-    events = {
-        "name": "events",
-        "identifier": "test__events",
-        "config": {"meta": {"ingest": declared | {"path": str(root / "events")}}},
-    }
-    ours = yaml.safe_load((ROOT / "dbt_project.yml").read_text(encoding="utf-8"))
-    for layer in ("models", "seeds"):
-        del ours[layer]
-    sources = [{"name": "test", "schema": "bronze", "tables": [source, events]}]
-    (root / "models").mkdir()
-    (root / "landing").mkdir()
-    (root / "events").mkdir()
-    (root / "dbt_project.yml").write_text(yaml.safe_dump(ours), encoding="utf-8")
-    # What a model of a type that has not come yet is built from.
-    placed = {"name": "placed_events", "columns": [{"name": "n", "data_type": "bigint"}]}
-    (root / "models" / "test.yml").write_text(
-        yaml.safe_dump({"version": 2, "sources": sources, "models": [placed]}), encoding="utf-8"
-    )
-    for name, text in MODELS.items():
-        (root / "models" / f"{name}.sql").write_text(text, encoding="utf-8")
-    shutil.copytree(ROOT / "macros", root / "macros")
-    shutil.copyfile(ROOT / "profiles.yml", root / "profiles.yml")
-    (root / ".jars").symlink_to(ROOT / ".jars")
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +33,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     root = tmp_path_factory.mktemp("a served lake")
     a_project(root)
     port = a_lasting_port()
-    with serving(root, port) as process:
+    # A shell of somebody who has another Hive.
+    with serving(root, port, HIVE_SERVER2_THRIFT_BIND_HOST="::") as process:
         try:
             one = Served(root, process, port)
             one.drop("1", (1, 10), (2, 20))
@@ -164,46 +46,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             process.kill()
 
 
-def a_lasting_port() -> int:
-    """A port that is free, and is given to nobody who asks for any, while its server restarts."""
-    for port in range(20000 + os.getpid() % 10000, 32768):
-        with socket.socket() as free, contextlib.suppress(OSError):
-            free.bind(("127.0.0.1", port))
-            return port
-    raise AssertionError("no port is free")
-
-
-def serving(root: Path, port: int, **environment: str) -> subprocess.Popen[str]:
-    """A process that serves a project."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "ingest", "serve", "--sql", str(port)],
-        cwd=root,
-        env=os.environ | {"HEADWATER_LAKE": str(root / "lake")} | environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def dbt(served: Served, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """An analyst's dbt."""
-    return subprocess.run(
-        [
-            *(str(Path(sys.executable).with_name("dbt")), "--no-use-colors", *arguments),
-            *("--target-path", str(served.project / "target" / "analyst")),
-        ],
-        cwd=served.project,
-        env=os.environ
-        | {"HEADWATER_LAKE": served.lake.root, "HEADWATER_SQL_PORT": str(served.port)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
-
-
 def test_a_new_file_reaches_gold_and_is_answered_without_a_command(served: Served) -> None:
+    # Nothing of the project is read again, so nothing is wrong with it yet.
+    unreadable = served.project / "models" / "unreadable.sql"
+    unreadable.write_text("{{", encoding="utf-8")
     served.drop("2", (2, 25), (3, 30))
     served.wait_until(lambda: served.ask("select * from gold.agg_orders") == [(3, 65)])
     assert served.states()["order_events"]["live"]
@@ -216,6 +62,7 @@ def test_a_new_file_reaches_gold_and_is_answered_without_a_command(served: Serve
     served.wait_until(lambda: served.shows(rows % "silver.order_events", (2,)))
     # What was touched, and nothing beside it.
     served.wait_until(lambda: served.shows(rows % "gold.agg_amounts", (2,)))
+    unreadable.unlink()
 
 
 def test_types_that_come_and_grow_meanwhile_are_tables_and_read_whole(served: Served) -> None:
@@ -235,6 +82,20 @@ def test_a_failing_model_stops_what_is_below_it_only_and_says_why(served: Served
     assert "\n" not in states["agg_broken"]["error"]
     assert states["agg_of_broken"]["state"] == "never built"
     assert states["agg_orders"]["state"] == "built"
+
+
+def test_only_this_machine_can_ask_whatever_the_shell_says(served: Served) -> None:
+    assert listening(served.port) == {"127.0.0.1"}
+
+
+def test_a_second_one_and_a_run_beside_it_are_told_who_is_there(served: Served) -> None:
+    second, run = serving(served.project, served.port), started(served.project, "run")
+    for process, code in ((second, "CATALOG_HELD"), (run, "LOCKED")):
+        _, said = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 1, said
+        (line,) = said.splitlines()
+        assert line.startswith(f"error[{code}]: ")
+        assert f"process {served.process.pid}" in line
 
 
 def test_an_analyst_builds_beside_it_on_the_same_tables(served: Served) -> None:
@@ -281,20 +142,41 @@ def test_two_builds_of_one_model_follow_each_other(served: Served) -> None:
 def test_a_dbt_that_has_lost_its_claim_writes_no_more(served: Served) -> None:
     """What was read before may be older than what another build has written since."""
     served.wait_until(lambda: served.states()["agg_forgotten"]["state"] == "built")
-    versions = served.ask("describe history gold.agg_forgotten")
     answer = dbt(served, "run", "--target", "server", "--select", "agg_forgotten")
     assert answer.returncode == 1, answer.stdout
     assert "ingest serve has not heard of this dbt for a while" in answer.stdout
-    assert served.ask("describe history gold.agg_forgotten") == versions
+    assert served.ask("select builder from gold.agg_forgotten") == [("local",)]
 
 
-def test_sigterm_to_the_group_ends_it_and_frees_the_lake(served: Served) -> None:
+def test_an_analyst_who_loses_a_conflict_is_told_in_one_line(served: Served) -> None:
+    """Somebody who has claimed nothing writes the table while the analyst's model is at work."""
+    rows = served.ask("select * from gold.agg_orders")
+    with ThreadPoolExecutor() as pool:
+        arguments = ("run", "--target", "server", "--select", "agg_orders", "--vars", "slow: 1")
+        analyst = pool.submit(dbt, served, *arguments)
+        served.wait_until(lambda: served.is_slow_at(1))
+        served.ask("update gold.agg_orders set orders = orders")
+        answer = analyst.result(PATIENCE)
+    assert answer.returncode == 1, answer.stdout
+    assert "Another build wrote the table at the same time: run again." in answer.stdout
+    assert "\tat " not in answer.stdout
+    assert served.ask("select * from gold.agg_orders") == rows
+
+
+def test_sigterm_to_the_group_ends_it_after_the_model_and_frees_the_lake(served: Served) -> None:
+    ((before,),) = served.ask("select orders from gold.agg_orders")
+    served.wait_until(lambda: served.shows("select orders from gold.agg_forgotten", (before,)))
+    served.drop("slow", (99, 1))
+    served.wait_until(lambda: served.is_slow_at(99))
     os.killpg(served.process.pid, signal.SIGTERM)
     _, said = served.process.communicate(timeout=PATIENCE)
     assert "Traceback" not in said
     with StreamLock(served.lake.lock("test__orders"), "test.orders"):
         # Nobody else has it, and the next one opens the catalog.
         assert served.process.returncode == 0, said
+    for model, orders in (("agg_orders", before + 1), ("agg_forgotten", before)):
+        table = served.lake.table("gold", model)
+        assert table_log.rows(table, ["orders"]).to_pylist() == [{"orders": orders}], model
 
 
 @pytest.fixture(scope="module")
