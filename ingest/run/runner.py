@@ -280,7 +280,12 @@ def owned(
             try:
                 yield spark, stopping
             except (Py4JError, ConnectionError):
-                refuse_death(spark, lake)
+                try:
+                    refuse_death(spark, lake)
+                except TerminalError as told:
+                    for one in streams:
+                        _note(one, "failed", told, lake)
+                    raise
                 raise
         spark.stop()
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Producer
 from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
 
 from ingest.bronze import landing
@@ -125,20 +125,10 @@ def compaction(topics: Topics) -> Iterator[None]:
 
 
 def offsets(topics: Topics, topic: str) -> list[int]:
-    """Those of the messages that partition 0 has."""
-    reader = Consumer({"bootstrap.servers": topics.address, "group.id": "looks"})
-    place = TopicPartition(topic, 0, 0)
-    _, end = reader.get_watermark_offsets(place)
-    reader.assign([place])
-    found: list[int] = []
-    # The last one stays.
-    while found[-1:] != [end - 1]:
-        message = reader.poll(30)
-        offset = message.offset() if message else None
-        assert offset is not None
-        found.append(offset)
-    reader.close()
-    return found
+    """Those of the messages that a topic has."""
+    reader = topics.spark.read.format("kafka").option("subscribe", topic)
+    there = reader.option("kafka.bootstrap.servers", topics.address).load()
+    return sorted(row.offset for row in there.select("offset").collect())
 
 
 def put(topics: Topics, topic: str, key: bytes, **value: int) -> None:
