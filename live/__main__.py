@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import random
 import sys
@@ -64,6 +65,8 @@ def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else 140)
     wishes = Wishes()
     wishes.hear()
+    # A lost database is told of once, by its name.
+    logging.getLogger("psycopg").setLevel(logging.ERROR)
     os.environ.setdefault("HEADWATER_LAKE", "lake-live")
     # Its streams and models are part of the project only while it plays.
     os.environ["HEADWATER_LIVE"] = "true"
