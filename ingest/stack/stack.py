@@ -278,6 +278,11 @@ def _is_alive(pid: int) -> bool:
 def _told_by_ps(pid: int, what: str) -> str:
     """What `ps` tells of a process; empty where there is none."""
     told = subprocess.run(
-        ["ps", "-ww", "-o", what, "-p", str(pid)], capture_output=True, text=True, check=False
+        ["ps", "-ww", "-o", what, "-p", str(pid)],
+        capture_output=True,
+        text=True,
+        check=False,
+        # Ctrl-C is not for it: it would tell nothing of a process that is there.
+        start_new_session=True,
     )
     return told.stdout.strip()
