@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import threading
-from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
@@ -110,18 +109,20 @@ def test_a_topic_that_is_deleted_stops_its_stream_or_has_it_wait(topics: Topics)
 
 
 @pytest.fixture
-def compaction(topics: Topics) -> Iterator[None]:
-    """A broker that compacts at once, not within a quarter of a minute."""
+def compaction(topics: Topics) -> None:
+    """A broker that compacts at once, not within a quarter of a minute.
 
-    def configure(operation: AlterConfigOpType, value: str | None) -> None:
-        entry = ConfigEntry("log.cleaner.backoff.ms", value, incremental_operation=operation)
-        broker = ConfigResource("broker", "1", incremental_configs=[entry])
-        for future in topics.admin.incremental_alter_configs([broker]).values():
-            future.result(30)
-
-    configure(AlterConfigOpType.SET, "100")
-    yield
-    configure(AlterConfigOpType.DELETE, None)
+    It stays so, as each change starts what compacts anew. With a buffer as large as it was, of
+    which there are two for a moment, that can have no memory left.
+    """
+    told = {"log.cleaner.backoff.ms": "100", "log.cleaner.dedupe.buffer.size": "4194304"}
+    entries = [
+        ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+        for name, value in told.items()
+    ]
+    broker = ConfigResource("broker", "1", incremental_configs=entries)
+    for future in topics.admin.incremental_alter_configs([broker]).values():
+        future.result(30)
 
 
 def offsets(topics: Topics, topic: str) -> list[int]:
