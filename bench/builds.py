@@ -29,7 +29,7 @@ from pyspark.sql import types as T
 from bench.report import Cost
 from demo.marketplace.day import generate
 from demo.marketplace.plan import Plan
-from ingest.stack.part import free_port
+from ingest.stack.ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 DAYS = 10
@@ -73,7 +73,7 @@ def measure(work: Path, events: int, rounds: int) -> list[Cost]:
 @contextmanager
 def _serving(folder: Path, environ: dict[str, str]) -> Iterator[int]:
     """`ingest serve` on the same tables, once its first pass is over; the endpoint's port."""
-    port, log = free_port(), folder / "serve.log"
+    port, log = free_port(()), folder / "serve.log"
     command = [sys.executable, "-m", "ingest", "serve", "--sql", str(port)]
     with log.open("wb") as file:
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=file, stderr=file)
