@@ -46,6 +46,7 @@ from ingest.failpoint import failpoint
 from ingest.files.headers import empty_files
 from ingest.files.lines import packed_otherwise
 from ingest.lake import Lake
+from ingest.shapes import datetimes
 from ingest.shapes.conversion import at, quoted, text_literal, type_at
 from ingest.tables import columns, delta, table_log
 
@@ -287,16 +288,18 @@ class Landing:
 
     def _with_ingest_columns(self, rows: DataFrame, batch_id: int, now: datetime) -> DataFrame:
         identity, schema = self.stream.identity, self.schema.columns
-        time, kind = (
-            at(ROW, path) if path and type_at(schema, path) else None
+        time, event_type = (
+            path if path and type_at(schema, path) else None
             for path in (identity.event_time, identity.event_type)
         )
+        day = time and datetimes.utc_date_of(type_at(schema, time), at(ROW, time))
+        name = f"try_cast({at(ROW, event_type)} as string)" if event_type else "null"
         today = f"date'{now:%Y-%m-%d}'"
         values = {
             "_ingested_at": of_the_batch(instant(now)),
             "_batch_id": of_the_batch(f"{batch_id}L"),
-            "_event_date": f"coalesce(try_cast({time} as date), {today})" if time else today,
-            "_event_type": f"cast({kind or 'null'} as string)",
+            "_event_date": f"coalesce({day}, {today})" if day else today,
+            "_event_type": name,
         } | {name: name for name in rows.columns if name in columns.NAMES}
         columns_of = (f"{at(ROW, (name,))} as {quoted(name)}" for name in schema.fieldNames())
         found = rows.selectExpr(*ingest_values(columns.INGEST, values), *columns_of)

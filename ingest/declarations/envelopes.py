@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ingest.column_names import folded
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.stream import ColumnHint, Envelope
 
@@ -65,10 +66,10 @@ def with_envelope_hints(
     hints: tuple[ColumnHint, ...], envelope: Envelope
 ) -> tuple[ColumnHint, ...]:
     """The declared columns that have a type, after those of the envelope that they leave."""
-    typed = {hint.path[0].lower() for hint in hints if hint.type is not None}
+    typed = {folded(hint.path[0]) for hint in hints if hint.type is not None}
     standard = tuple(
         ColumnHint(path=(name,), type=data_type(text))
         for name, text in _TYPES[envelope].items()
-        if name.lower() not in typed
+        if folded(name) not in typed
     )
     return standard + tuple(hint for hint in hints if hint.type is not None)

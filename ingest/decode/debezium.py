@@ -11,6 +11,7 @@ from typing import Any
 
 from pyspark.sql import types as T
 
+from ingest.column_names import folded
 from ingest.declarations.stream import DebeziumOptions
 from ingest.decode.connect_messages import ConnectMessages
 from ingest.decode.connect_values import Convert
@@ -105,7 +106,7 @@ def _flat(payload: Any, convert: Convert) -> dict[str, Any]:
 
 def _columns(row: dict[str, Any]) -> dict[str, Any]:
     """The row; columns that are called like what is told of the change have another name."""
-    columns = {name: value for name, value in row.items() if name.lower() not in _TOLD}
+    columns = {name: value for name, value in row.items() if folded(name) not in _TOLD}
     for name in row.keys() - columns.keys():
         free = f"after_{name}"
         while free in columns:

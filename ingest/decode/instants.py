@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from pyspark.sql import types as T
 
 from ingest.shapes.conversion import Path, members_of
+from ingest.shapes.datetimes import FIRST_MICROSECOND, LAST_MICROSECOND
 
 # An offset is less than 18 hours: that is Spark's greatest, and Arrow takes greater ones.
 INSTANT = (
@@ -56,9 +57,19 @@ def instants_of(texts: pa.StringArray) -> pa.TimestampArray | None:
     if not (_are_in_utc(there) or pc.all(pc.match_substring_regex(there, INSTANT)).as_py()):
         return None
     try:
-        return pc.cast(texts, _TYPE)
+        instants = pc.cast(texts, _TYPE)
     except pa.ArrowInvalid:
         return None
+    return instants if within_years(instants).null_count == texts.null_count else None
+
+
+def within_years(instants: pa.TimestampArray) -> pa.TimestampArray:
+    """Instants; null where they are not in the years 1 to 9999."""
+    ticks = instants.cast(pa.int64())
+    is_within = pc.and_(
+        pc.greater_equal(ticks, FIRST_MICROSECOND), pc.less_equal(ticks, LAST_MICROSECOND)
+    )
+    return pc.if_else(is_within, instants, None)
 
 
 def _are_in_utc(texts: pa.StringArray) -> bool:

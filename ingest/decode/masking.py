@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ingest.column_names import folded
 from ingest.declarations.stream import Mask
 from ingest.decode.exact_json import written
 
@@ -34,7 +35,7 @@ class Masking:
         return document
 
     def _apply(self, record: dict[str, Any], path: tuple[str, ...], mask: Mask) -> None:
-        for name in [one for one in record if one.lower() == path[0].lower()]:
+        for name in [one for one in record if folded(one) == folded(path[0])]:
             shown = self._shown(record[name], path[1:], mask)
             if shown is None and record[name] is not None:
                 del record[name]

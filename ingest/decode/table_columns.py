@@ -17,15 +17,15 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
 from ingest.decode.arrow_json import any_of_runs
-from ingest.decode.instants import INSTANT, instants_of
+from ingest.decode.instants import INSTANT, instants_of, within_years
 from ingest.decode.variants import variants
 from ingest.shapes.conversion import is_json
+from ingest.shapes.datetimes import DATE_FORM
 
 if TYPE_CHECKING:
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 _WHOLE = r"^-?[0-9]{1,18}$"
-_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 # Of a decimal of 128 bits.
 _MOST_DIGITS = 38
 _SMALL: dict[type[T.DataType], int] = {T.ByteType: 8, T.ShortType: 16, T.IntegerType: 32}
@@ -100,9 +100,11 @@ def _made_of_text(kind: T.DataType, texts: pa.StringArray) -> pa.Array:
     if isinstance(kind, T.TimestampType):
         instants = instants_of(texts)
         # One that is none, or is written otherwise, makes none of all.
-        return _cast(texts, INSTANT, target, _instant) if instants is None else instants
+        if instants is not None:
+            return instants
+        return within_years(_cast(texts, INSTANT, target, _instant))
     if isinstance(kind, T.DateType):
-        return _cast(texts, _DATE, target, _date)
+        return _cast(texts, f"^{DATE_FORM}$", target, _date)
     if isinstance(kind, T.DecimalType):
         # Zeros that do not count, too, but no more digits than Arrow reads without a fault.
         zeros = _MOST_DIGITS - kind.precision

@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from ingest.column_names import folded
 from ingest.declarations.stream import CsvOptions, Format, SchemaEvolution, Stream
 from ingest.decode.decoder import (
     MARK,
@@ -81,7 +82,7 @@ class TabularRecords:
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: the columns of the files, with their types."""
-        known = {name.lower() for name in self._schema.columns.fieldNames()}
+        known = {folded(name) for name in self._schema.columns.fieldNames()}
         incoming: dict[str, T.StructField] = {}
         for group in self._groups:
             if self._stream.format is Format.PARQUET:
@@ -90,11 +91,11 @@ class TabularRecords:
                 fresh = [
                     n
                     for n in group.columns.fieldNames()
-                    if n.lower() not in known | incoming.keys()
+                    if folded(n) not in known | incoming.keys()
                 ]
                 fields = self._inferred(group, fresh) if fresh else []
             for member in fields:
-                incoming.setdefault(member.name.lower(), member)
+                incoming.setdefault(folded(member.name), member)
         self._schema.widen(T.StructType(list(incoming.values())), batch_id, now)
 
     def examined(self) -> DataFrame:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pyspark.sql import types as T
 
+from ingest.column_names import folded
 from ingest.shapes.conversion import at, cast_exactly, text_literal
 
 # Casts between types that lose nothing.
@@ -41,9 +42,9 @@ def _members(
 ) -> tuple[list[str], list[_Lost]]:
     values: list[str] = []
     lost: list[_Lost] = []
-    there = {member.name.lower(): member for member in found.fields}
+    there = {folded(member.name): member for member in found.fields}
     for column in columns.fields:
-        member = there.pop(column.name.lower(), None)
+        member = there.pop(folded(column.name), None)
         if member is None:
             values.append(f"cast(null as {column.dataType.simpleString()})")
             continue

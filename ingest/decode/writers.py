@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.avro.functions import from_avro
 
+from ingest.column_names import folded
 from ingest.decode.repository import Agreed, StreamSchema
 from ingest.decode.schema_ids import guid_of
 from ingest.decode.typed_records import nullable
@@ -177,7 +178,7 @@ class Writers:
         numbers = {*agreed.newest, *(agreed.writers.keys() - schema.agreed.writers.keys())}
         for one in self.reads(agreed, numbers).values() if self._are_columns else ():
             for field in one.kind.fields if one.kind else ():
-                incoming.setdefault(field.name.lower(), field)
+                incoming.setdefault(folded(field.name), field)
         schema.agree(agreed, T.StructType(list(incoming.values())), batch_id, now)
 
     def _read(self, writer: str, reader: str | None) -> Read:
@@ -201,7 +202,7 @@ class Writers:
             found = T.StructType([T.StructField(_VALUE, found)])
         if holds_nothing(found):
             return Read(writer, why="a record without fields, or a field that is always null")
-        names = [name.lower() for name in found.fieldNames()]
+        names = [folded(name) for name in found.fieldNames()]
         if len(set(names)) < len(names):
             return Read(writer, why="two fields differ in case only")
         return Read(writer, reader, found, is_record=is_record)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import types as T
 
+from ingest.column_names import folded
 from ingest.events.variations import json_type
 from ingest.shapes.evolution import is_column_name, leaves
 from ingest.shapes.shape import (
@@ -108,7 +109,7 @@ def columns_of(
     underscore, get the name of the payload in front.
     """
     room = max_columns
-    own = {name.lower() for name in reserved}
+    own = {folded(name) for name in reserved}
     taken = set(own)
     fields: list[T.StructField] = []
     known = [field.metadata[ATTRIBUTE] for field in before.fields]
@@ -125,7 +126,7 @@ def columns_of(
             continue
         room -= leaves(kind)
         name = names.get(attribute) or _free(column_name(attribute, payload, own), taken)
-        taken.add(name.lower())
+        taken.add(folded(name))
         metadata = {ATTRIBUTE: attribute, KEPT: kept_type(kept, (attribute,))}
         fields.append(T.StructField(name, kind, metadata=metadata))
     return T.StructType(fields)
@@ -142,14 +143,14 @@ def kept_type(kept: Shape, path: Sequence[str]) -> str:
 def column_name(attribute: str, payload: str, reserved: set[str]) -> str:
     """A name that needs no quotes, as near to the attribute's as can be."""
     name = re.sub(r"\W", "_", attribute) or "_"
-    if name[0] == "_" or name[0].isdecimal() or name.lower() in reserved:
+    if name[0] == "_" or name[0].isdecimal() or folded(name) in reserved:
         return f"{payload}_{name}"
     return name
 
 
 def _free(name: str, taken: set[str]) -> str:
     found, number = name, 1
-    while found.lower() in taken:
+    while folded(found) in taken:
         number += 1
         found = f"{name}_{number}"
     return found
@@ -183,7 +184,7 @@ def _object(shape: Shape, path: tuple[str, ...], hints: Hints) -> T.DataType | N
         kind = hints.get((*path, name)) or type_of(inner, (*path, name), hints)
         if kind is not None and is_column_name(name):
             # Of names that differ only in case the first; the payload has the others.
-            fields.setdefault(name.lower(), T.StructField(name, kind))
+            fields.setdefault(folded(name), T.StructField(name, kind))
     if not fields and any(one.kinds for one in shape.fields.values()):
         return T.VariantType()
     return T.StructType(list(fields.values())) if fields else None
@@ -215,10 +216,10 @@ def _in_order_of(before: T.DataType, kind: T.DataType) -> T.DataType:
     A table that gets fields has them in this order.
     """
     if isinstance(before, T.StructType) and isinstance(kind, T.StructType):
-        mine = {field.name.lower(): field for field in kind.fields}
+        mine = {folded(field.name): field for field in kind.fields}
         fields = {}
         for field in before.fields:
-            if found := mine.pop(field.name.lower(), None):
+            if found := mine.pop(folded(field.name), None):
                 # Of names that differ only in case, the one that was there.
                 is_same = found.name == field.name
                 inner = _in_order_of(field.dataType, found.dataType) if is_same else field.dataType

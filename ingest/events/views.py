@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import types as T
 
+from ingest.column_names import folded
 from ingest.events.columns import ATTRIBUTE, KEPT
 from ingest.events.variations import NUMBER
 from ingest.shapes.conversion import at, quoted, sql_type, text_literal
@@ -62,7 +63,7 @@ class TypeView:
         First what ingest adds and what stands beside the payload, then a column for each
         attribute, last the payload itself.
         """
-        names = {field.name.lower() for field in self.columns.fields}
+        names = {folded(field.name) for field in self.columns.fields}
         own = [
             f"{self._rescued()} as {_RESCUED}" if name == _RESCUED else name
             for name in INGEST.fieldNames()
@@ -70,7 +71,7 @@ class TypeView:
         beside = [
             quoted(field.name)
             for field in record_schema(table).fields
-            if (field.name,) != self.payload and field.name.lower() not in names
+            if (field.name,) != self.payload and folded(field.name) not in names
         ]
         attributes = [
             f"{self._value(field)} as {quoted(field.name)}" for field in self.columns.fields

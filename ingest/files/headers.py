@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ingest.column_names import folded
 from ingest.declarations.stream import CsvOptions, Format
 from ingest.errors import SourceUnreadable
 from ingest.files.listing import opened
@@ -58,7 +59,7 @@ def csv_header(path: str, options: CsvOptions) -> CsvHeader:
         names = next(csv.reader([line], delimiter=options.sep, quotechar=options.quote or None), [])
     except (OSError, UnicodeDecodeError, csv.Error, EOFError) as error:
         raise SourceUnreadable(f"{path}: {error}") from error
-    if len({name.lower() for name in names}) < len(names) or not all(names):
+    if len({folded(name) for name in names}) < len(names) or not all(names):
         raise SourceUnreadable(
             f"{path}: its header has an empty name or one name twice: {line[:200]}"
         )

@@ -11,6 +11,8 @@ from enum import Enum
 
 from pyspark.sql import types as T
 
+from ingest.column_names import folded
+
 Path = tuple[str, ...]
 
 _WHOLE_NUMBERS = (T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType())
@@ -49,9 +51,9 @@ class Difference:
 def differences(before: T.DataType, now: T.DataType, path: Path = ()) -> Iterator[Difference]:
     """What is not as before, outermost first; columns that are new are no difference."""
     if isinstance(before, T.StructType) and isinstance(now, T.StructType):
-        there = {field.name.lower(): field.dataType for field in now.fields}
+        there = {folded(field.name): field.dataType for field in now.fields}
         for field in before.fields:
-            kind, inner = there.get(field.name.lower()), (*path, field.name)
+            kind, inner = there.get(folded(field.name)), (*path, field.name)
             if kind is not None:
                 yield from differences(field.dataType, kind, inner)
             else:

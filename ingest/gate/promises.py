@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspark.sql import types as T
 
+from ingest.column_names import folded
 from ingest.declarations.stream import ColumnHint, Stream
 from ingest.events.columns import column_name
 from ingest.gate.differences import Path
@@ -69,7 +70,7 @@ class Promise:
 
     def tables(self, path: Path) -> Mapping[str, frozenset[Path]]:
         """The names of a column by the tables that have it, in lower case."""
-        lowered = tuple(part.lower() for part in path)
+        lowered = tuple(folded(part) for part in path)
         found = {f"bronze.{self.stream.table}": frozenset({lowered})}
         found[f"bronze.{self.stream.current_table}"] = frozenset({lowered})
         if self.stream.events.are_split:
@@ -82,10 +83,10 @@ class Promise:
         payload = self.stream.events.payload
         inner = path[len(payload) :]
         if path[: len(payload)] != payload or not inner:
-            return tuple(part.lower() for part in path)
-        reserved = {name.lower() for name in self.stream.events.reserved}
+            return tuple(folded(part) for part in path)
+        reserved = {folded(name) for name in self.stream.events.reserved}
         first = column_name(inner[0], payload[-1], reserved)
-        return tuple(part.lower() for part in (first, *inner[1:]))
+        return tuple(folded(part) for part in (first, *inner[1:]))
 
 
 def promised(streams: list[Stream]) -> Mapping[str, Promise]:

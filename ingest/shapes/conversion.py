@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 
 from pyspark.sql import types as T
 
+from ingest.shapes import datetimes
+
 _NONE: Mapping[str, str] = {}
 # What from_json would take, and JSON has not.
 _STRICT = "'allowNonNumericNumbers', 'false', 'allowSingleQuotes', 'false'"
@@ -174,7 +176,9 @@ def _is_changed(kind: T.DataType) -> bool:
 
 
 def cast_exactly(kind: T.DataType, text: str) -> str:
-    """SQL that casts `text` to `kind`, or gives null where a number would be rounded."""
+    """SQL that casts `text` to `kind`; null where a number would be rounded, or a time made up."""
+    if datetimes.is_datetime(kind):
+        return datetimes.from_text(kind, text)
     cast = f"try_cast({text} as {kind.simpleString()})"
     if isinstance(kind, T.StringType):
         return text

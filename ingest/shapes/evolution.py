@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import types as T
 
+from ingest.column_names import folded
 from ingest.declarations.stream import ColumnHint, Evolution, SchemaEvolution
 from ingest.shapes.shape import (
     ARRAY,
@@ -104,10 +105,10 @@ def _widened(
     path: tuple[str, ...],
     reserved: frozenset[str] = frozenset(),
 ) -> T.StructType:
-    new = {member.name.lower(): member for member in incoming.fields}
+    new = {folded(member.name): member for member in incoming.fields}
     fields = []
     for old in schema.fields:
-        match = new.pop(old.name.lower(), None)
+        match = new.pop(folded(old.name), None)
         kind = old.dataType
         if match and isinstance(kind, T.StructType) and isinstance(match.dataType, T.StructType):
             kind = _widened(kind, match.dataType, room, added, (*path, old.name))
@@ -152,13 +153,13 @@ def _grown(
         )
         for old in schema.fields
     ]
-    taken = {old.name.lower() for old in schema.fields} | reserved
+    taken = {folded(old.name) for old in schema.fields} | reserved
     for name in sorted(set(seen.fields) - {old.name for old in schema.fields}):
         kind = inferred(seen.fields[name], evolution.infer_column_types)
-        if kind is None or not is_column_name(name) or name.lower() in taken:
+        if kind is None or not is_column_name(name) or folded(name) in taken:
             continue
         if room.takes(kind):
-            taken.add(name.lower())
+            taken.add(folded(name))
             fields.append(T.StructField(name, kind))
             added.append((".".join((*path, name)), kind.simpleString()))
     return T.StructType(fields)
@@ -232,7 +233,7 @@ def _inferred_object(seen: Shape, infer_types: bool) -> T.DataType | None:
     for name, shape in sorted(seen.fields.items()):
         kind = inferred(shape, infer_types)
         if kind and is_column_name(name):
-            fields.setdefault(name.lower(), T.StructField(name, kind))
+            fields.setdefault(folded(name), T.StructField(name, kind))
     return T.StructType(list(fields.values())) if fields else None
 
 
@@ -260,9 +261,9 @@ def is_number(kind: str) -> bool:
 def extends(kind: T.DataType, before: T.DataType) -> bool:
     """Whether a type is the one before, but for fields that it has and that one has not."""
     if isinstance(kind, T.StructType) and isinstance(before, T.StructType):
-        there = {field.name.lower(): field.dataType for field in kind.fields}
+        there = {folded(field.name): field.dataType for field in kind.fields}
         return all(
-            field.name.lower() in there and extends(there[field.name.lower()], field.dataType)
+            folded(field.name) in there and extends(there[folded(field.name)], field.dataType)
             for field in before.fields
         )
     if isinstance(kind, T.ArrayType) and isinstance(before, T.ArrayType):

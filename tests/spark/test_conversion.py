@@ -14,18 +14,20 @@ from ingest.decode.decoder import SCHEMA_ID
 from ingest.decode.inputs import FITS, GROUP, RECORD, VARIANTS, ColumnReader
 from ingest.decode.instants import without_instants
 from ingest.decode.variants import variants
-from ingest.shapes.conversion import typed
+from ingest.shapes.conversion import cast_exactly, typed
 
 JSON = ["1", "1.50", "1e5", '"a"', "null", "true", "{}", "[]", '{"b": 1, "a": [{"x": null}]}']
 NO_JSON = ["", " ", "NaN", "-Infinity", "01", "{'a': 1}", "{a: 1}", '{"a": 1', '{"a": 1, "a": 2}']
 # Of the first, Arrow makes instants; the others are left to Spark, which takes some of them.
 INSTANTS = [
     *("2026-11-24T12:00:00Z", "2026-11-24 12:00:00.1Z", "2026-11-24T12:00:00.123456Z"),
-    *("0000-01-01T00:00:00Z", "1582-10-10T23:59:59.999999Z", "9999-12-31T23:59:59Z"),
+    *("0001-01-01T00:00:00Z", "1582-10-10T23:59:59.999999Z", "9999-12-31T23:59:59Z"),
     *("2026-11-24T12:00:00+00:00", "2026-11-24 12:00:00.123456+05:30", "2026-11-24T12:00:00-17:59"),
-    *("0001-01-01T00:00:00+02:00", "1969-12-31T23:59:59.999999-00:00", "9999-12-31T23:59:59-08:00"),
+    *("0001-01-01T02:00:00+02:00", "1969-12-31T23:59:59.999999-00:00", "9999-12-31T15:59:59-08:00"),
 ]
 OTHERS = [
+    # Not in the years 1 to 9999 of UTC, though as far as they are written they may be.
+    *("0000-01-01T00:00:00Z", "0001-01-01T00:00:00+02:00", "9999-12-31T23:59:59-08:00"),
     *("2026-11-24T12:00:00.1234567Z", "2026-11-24T12:00:00+18:30", "2026-11-24T12:00:00z"),
     *("2026-11-24", "2026-11-24T12:00Z", "10000-01-01T00:00:00Z", " 2026-11-24T12:00:00Z"),
     *("2026-02-29T00:00:00Z", "2026-11-24T24:00:00Z", "2026-11-24T23:59:60Z", "someday, in Z"),
@@ -122,3 +124,65 @@ def test_an_instant_is_what_spark_casts_its_text_to(spark: SparkSession) -> None
     taken = rows[: len(INSTANTS)]
     assert [(row.micros, row.t) for row in taken] == [(row.cast, None) for row in taken]
     assert [(row.micros, row.t) for row in rows[len(INSTANTS) :]] == [(None, t) for t in OTHERS]
+
+
+# What was written, and the type's value as text; None where it is none of that type.
+DATES = {
+    "2026-11-28": "2026-11-28",
+    " 0001-01-01 ": "0001-01-01",
+    "9999-12-31": "9999-12-31",
+}
+NO_DATES = [
+    *(
+        "2026-02-30",
+        "2026-13-01",
+        "2026-1-2",
+        "2026-11",
+        "2026",
+        "20261128",
+        "1764288000",
+        "170000",
+    ),
+    *("0000-01-01", "10000-01-01", "+2026-11-28", "-0001-01-01", "28.11.2026", "11/28/2026"),
+    *("10:15", "T10:15", "2026-11-28T10:15", "2026-11-28x", "2026-11-28\n", "now", "epoch", ""),
+]
+TIMESTAMPS = {
+    "2026-11-28": "2026-11-28 00:00:00",
+    "2026-11-28 10:15": "2026-11-28 10:15:00",
+    "2026-11-28T10:15:01.5": "2026-11-28 10:15:01.5",
+    "2026-11-28T10:15:01.123456789Z": "2026-11-28 10:15:01.123456",
+    "2026-11-28T10:15:00+05:30": "2026-11-28 04:45:00",
+    "2026-11-28 10:15:00 UTC": "2026-11-28 10:15:00",
+    "2026-11-28 10:15:00+01": "2026-11-28 09:15:00",
+    "2026-11-28T10:15:00-0800": "2026-11-28 18:15:00",
+}
+NO_TIMESTAMPS = [
+    *("10:15", "10:15:00", "T10:15", "2026", "2026-11", "170000", "1764288000", "1764288000.5"),
+    *("2026-11-28T", "2026-11-28T10", "2026-11-28T24:00:00", "2026-11-28T10:15:60", "today"),
+    *("2026-11-28T10:15:00z", "2026-11-28T10:15:00+19:00", "2026-11-28T10:15:00 Europe/Berlin"),
+    *("0001-01-01T00:00:00+02:00", "9999-12-31T23:59:59-08:00", "10000-01-01T00:00:00Z"),
+    *("infinity", "2026-11-28T10:15:00Z\n", "2026-11-28T10:15:00.1234567890Z", ""),
+]
+
+
+def test_only_dates_and_timestamps_become_such(spark: SparkSession) -> None:
+    cases = [
+        (T.DateType(), DATES | dict.fromkeys(NO_DATES)),
+        (T.TimestampType(), TIMESTAMPS | dict.fromkeys(NO_TIMESTAMPS)),
+    ]
+    for kind, expected in cases:
+        texts = spark.createDataFrame([(one,) for one in expected], "text string")
+        found = texts.selectExpr("text", f"cast({cast_exactly(kind, 'text')} as string)").collect()
+        assert dict(map(tuple, found)) == expected
+
+
+def test_a_local_timestamp_has_no_offset(spark: SparkSession) -> None:
+    texts = ["2026-11-28 10:15:00.5", "2026-11-28", "2026-11-28 10:15:00Z", "10:15"]
+    rows = spark.createDataFrame([(one,) for one in texts], "text string")
+    found = rows.selectExpr(f"cast({cast_exactly(T.TimestampNTZType(), 'text')} as string)")
+    assert [one for (one,) in found.collect()] == [
+        "2026-11-28 10:15:00.5",
+        "2026-11-28 00:00:00",
+        None,
+        None,
+    ]

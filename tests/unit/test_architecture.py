@@ -14,7 +14,7 @@ MODULES = sorted((ROOT / "ingest").rglob("*.py"))
 # From the ground up. A module may import its own layer and those before it.
 LAYERS = (
     ("errors",),
-    ("java", "shell", "catalog"),
+    ("java", "shell", "catalog", "column_names"),
     ("settings",),
     ("lake", "failpoint", "class_loader", "java_names", "session"),
     ("stack",),

@@ -67,7 +67,6 @@ def test_names_and_texts_are_quoted() -> None:
 
 def test_a_string_is_its_own_cast() -> None:
     assert cast_exactly(T.StringType(), "x") == "x"
-    assert cast_exactly(T.DateType(), "x") == "try_cast(x as date)"
 
 
 def test_structs_are_joined_and_followed() -> None:

@@ -1,0 +1,27 @@
+"""Names of columns as Spark compares them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+# Java's Character.toLowerCase of a capital I with a dot; Python's has two characters.
+_DOTTED_I = "\u0130"
+
+
+@lru_cache(maxsize=10_000)
+def folded(name: str) -> str:
+    """The text that two names share where Spark takes them for one column.
+
+    Spark asks Java's String.equalsIgnoreCase, which compares characters in upper case, and then
+    those in lower case, one for one: an i without a dot is an i, a final sigma is a sigma, and a
+    sharp s is not two. Python's `lower` and `casefold` both disagree.
+    """
+    return "".join(map(_folded, name))
+
+
+def _folded(character: str) -> str:
+    if character == _DOTTED_I:
+        return "i"
+    upper = character.upper()
+    lower = (upper if len(upper) == 1 else character).lower()
+    return lower if len(lower) == 1 else character
