@@ -100,7 +100,7 @@ class Landing:
         unreadable: dict[str, str] = {}
         if self.stream.format in (Format.JSON, Format.CSV):
             unreadable |= packed_otherwise(paths)
-        if self.stream.multi_line:
+        if self.stream.multi_line and self.stream.format is Format.JSON:
             # A file is a record there; this says more than what is wrong with no JSON at all.
             unreadable |= {path: f"{path}: the file is empty" for path in empty_files(paths)}
         readable = [path for path in paths if path not in unreadable]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ingest.declarations.stream import Format, Stream
 from ingest.decode.avro_texts import why_no_avro
 from ingest.errors import SourceUnreadable
+from ingest.files.csv_records import CsvFile
 from ingest.files.headers import csv_header, why_unreadable
 
 
@@ -20,7 +21,7 @@ def broken_files(paths: Sequence[str], stream: Stream) -> dict[str, str]:
                 continue
             why_unreadable(path, stream.format)
             if stream.format is Format.CSV and stream.csv.header:
-                csv_header(path, stream.csv)
+                csv_header(CsvFile(path, stream.csv, stream.multi_line))
         except SourceUnreadable as error:
             found[path] = str(error)
     return found

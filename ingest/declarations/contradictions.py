@@ -124,7 +124,7 @@ def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str
         yield "meta.ingest.avro.compatibility", "needs a subject where topics are a pattern"
     if declared.get("csv") and declared["format"] != "csv":
         yield "meta.ingest.csv", f"has no meaning with format {declared['format']}"
-    if declared.get("multi_line") and declared["format"] != "json":
+    if declared.get("multi_line") and declared["format"] not in ("json", "csv"):
         yield "meta.ingest.multi_line", f"has no meaning with format {declared['format']}"
 
 

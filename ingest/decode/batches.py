@@ -121,3 +121,14 @@ def _first_of_each(keys: Sequence[str], names: Sequence[str]) -> Work:
                 yield batch.select(names).take(pa.array(new))
 
     return first
+
+
+def balanced(sizes: Sequence[int], count: int) -> list[list[int]]:
+    """The numbers of things of such sizes, in `count` shares of about the same size."""
+    shares: list[list[int]] = [[] for _ in range(count)]
+    weights = [0] * count
+    for number in sorted(range(len(sizes)), key=lambda one: -sizes[one]):
+        lightest = weights.index(min(weights))
+        shares[lightest].append(number)
+        weights[lightest] += sizes[number]
+    return [sorted(share) for share in shares]

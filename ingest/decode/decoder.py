@@ -7,18 +7,15 @@ checksums of its bytes, and looked at again, carefully, in a second, small pass.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from pyspark.sql import functions as F
-
 from ingest.shapes.conversion import text_literal
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
     from pyspark.sql import types as T
 
 # Columns of rows. MARK is null where an examined record fits.
@@ -77,23 +74,6 @@ class Decoder(Protocol):
     def close(self) -> None:
         """The batch has landed: give back what was kept for it."""
         ...
-
-
-# Characters that a URI leaves as they are (RFC 3986, "pchar" and "/").
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9/._~!$&'()*,;=:@-]*")
-
-
-def source_column(paths: Sequence[str]) -> Column:
-    """The path of the file that a row was read from, as it was listed.
-
-    Spark's metadata column writes it as an encoded URI.
-    """
-    path = F.col("_metadata.file_path")
-    local = F.regexp_replace(path, "^file:(//)?(?=/)", "")
-    plain = all(_PLAIN_PATH.fullmatch(one) for one in paths)
-    return (local if plain else F.url_decode(F.replace(local, F.lit("+"), F.lit("%2B")))).alias(
-        SOURCE
-    )
 
 
 def row(columns: T.StructType, values: Sequence[str]) -> str:

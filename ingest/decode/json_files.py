@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from ingest.decode.avro_texts import avro_texts
-from ingest.decode.batches import Batches
+from ingest.decode.batches import Batches, balanced
 from ingest.decode.decoder import SOURCE
 from ingest.decode.held import FOUND, in_batches
 from ingest.decode.inputs import ENOUGH, gathered
@@ -185,13 +185,7 @@ def _shared(spark: SparkSession, paths: Sequence[str]) -> list[list[int]]:
     cores = spark.sparkContext.defaultParallelism
     # As many for each core, so that all end at about the same time.
     count = min(len(paths), cores * (1 + sum(sizes) // (cores * _TASK)))
-    shares: list[list[int]] = [[] for _ in range(count)]
-    weights = [0] * count
-    for number in sorted(range(len(paths)), key=lambda one: -sizes[one]):
-        lightest = weights.index(min(weights))
-        shares[lightest].append(number)
-        weights[lightest] += sizes[number]
-    return [sorted(share) for share in shares]
+    return balanced(sizes, count)
 
 
 def _unpacked_size(path: str) -> int:

@@ -7,18 +7,20 @@ CSV, are held back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ingest.column_names import folded
-from ingest.declarations.stream import CsvOptions, Format, SchemaEvolution, Stream
+from ingest.declarations.stream import Format, SchemaEvolution, Stream
+from ingest.decode.batches import balanced
 from ingest.decode.decoder import (
     MARK,
     NO_SCHEMA_ID,
@@ -28,46 +30,49 @@ from ingest.decode.decoder import (
     Rest,
     null_key_reason,
     row,
-    source_column,
 )
-from ingest.decode.held import Held, among, held_lines, mark
+from ingest.decode.inputs import place_of
 from ingest.decode.repository import StreamSchema
-from ingest.decode.typed_records import typed_row
-from ingest.files.headers import as_patterns, csv_header, parquet_columns, reader
-from ingest.shapes.conversion import at, quoted, text_literal
+from ingest.decode.tabular_files import (
+    FAULT,
+    LOST,
+    POSITION,
+    RAW,
+    RECORD,
+    CsvRows,
+    ParquetRows,
+    TabularFile,
+    ddl,
+)
+from ingest.decode.typed_records import nullable, typed_row
+from ingest.shapes.conversion import Path, at, cast_exactly, text_literal
 from ingest.tables import delta
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_CORRUPT = "_corrupt_record"
-_RAW, _RECORD = "_raw", "_record"
-# Bytes that are no text are replaced without a word where CSV is parsed.
-_VALID = f"is_valid_utf8({_RAW})"
-# Type texts that a CSV column may turn out to hold, most special first, and what each needs.
-_CSV_TYPES = (
-    ("boolean", "lower({0}) in ('true', 'false')"),
-    ("bigint", "cast(try_cast({0} as bigint) as string) = {0}"),
-    ("double", "{0} rlike '^-?(0|[1-9][0-9]*)([.][0-9]+)?$' and length({0}) <= 16"),
+# The number of a record's file among those of the batch.
+_FILE = "file"
+# Bytes that one task reads of many files.
+_TASK = 1 << 28
+# Types that all texts of a new CSV column may be of, most special first, and when one is.
+_INFERRED: Sequence[tuple[T.DataType, Callable[[str], str]]] = (
+    (T.BooleanType(), lambda text: f"lower({text}) in ('true', 'false')"),
+    (T.LongType(), lambda text: f"cast(try_cast({text} as bigint) as string) = {text}"),
     (
-        "date",
-        "{0} rlike '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$' and try_cast({0} as date) is not null",
+        T.DoubleType(),
+        lambda text: f"{text} rlike '^-?(0|[1-9][0-9]*)([.][0-9]+)?$' and length({text}) <= 16",
     ),
-    (
-        "timestamp",
-        (
-            "{0} rlike '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T][0-9:.]+' "
-            "and try_cast({0} as timestamp) is not null"
-        ),
-    ),
+    (T.DateType(), lambda text: f"{cast_exactly(T.DateType(), text)} is not null"),
+    (T.TimestampType(), lambda text: f"{cast_exactly(T.TimestampType(), text)} is not null"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Files with the same columns."""
+    """Files with the same columns, by their numbers."""
 
-    paths: tuple[str, ...]
+    files: Mapping[int, TabularFile]
     columns: T.StructType
 
 
@@ -77,35 +82,59 @@ class TabularRecords:
     def __init__(
         self, spark: SparkSession, stream: Stream, schema: StreamSchema, paths: Sequence[str]
     ) -> None:
-        self._spark, self._stream, self._schema = spark, stream, schema
-        self._groups = _grouped(spark, stream, paths)
+        self._spark, self._stream, self._schema, self._paths = spark, stream, schema, paths
+        self._keeps = stream.evolution.mode is not SchemaEvolution.NONE
+        self._is_csv = stream.format is Format.CSV
+        self._groups = self._grouped()
+
+    def _grouped(self) -> list[_Group]:
+        files: dict[str, dict[int, TabularFile]] = {}
+        kinds: dict[str, T.StructType] = {}
+        for number, path in enumerate(self._paths):
+            file: TabularFile = (
+                CsvRows.of(path, self._stream)
+                if self._is_csv
+                else ParquetRows.of(path, keeps=self._keeps)
+            )
+            key = file.columns.json()
+            kinds[key] = file.columns
+            files.setdefault(key, {})[number] = file
+        return [_Group(files[key], kinds[key]) for key in files]
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: the columns of the files, with their types."""
         known = {folded(name) for name in self._schema.columns.fieldNames()}
         incoming: dict[str, T.StructField] = {}
         for group in self._groups:
-            if self._stream.format is Format.PARQUET:
-                fields = group.columns.fields
-            else:
+            # Such names belong to ingest.
+            fields = [one for one in group.columns.fields if not one.name.startswith("_")]
+            if self._is_csv:
                 fresh = [
-                    n
-                    for n in group.columns.fieldNames()
-                    if folded(n) not in known | incoming.keys()
+                    n for one in fields if folded(n := one.name) not in known | incoming.keys()
                 ]
                 fields = self._inferred(group, fresh) if fresh else []
             for member in fields:
                 incoming.setdefault(folded(member.name), member)
-        self._schema.widen(T.StructType(list(incoming.values())), batch_id, now)
+        landed = [T.StructField(one.name, nullable(one.dataType)) for one in incoming.values()]
+        self._schema.widen(T.StructType(landed), batch_id, now)
 
     def examined(self) -> DataFrame:
         """See Decoder."""
-        rows = [self._typed(group, self._lines(group)) for group in self._groups]
-        unkeyed = [f"{at(ROW, path)} is null" for path in self._stream.identity.key]
-        held = [f"{_CORRUPT} is not null", f"not {_VALID}", *unkeyed]
+        rows = [self._typed(group, None) for group in self._groups]
+        held = [f"{FAULT} is not null", *(f"{sql} is null" for _, sql in self._key)]
+        place = place_of((_FILE, POSITION))
         return reduce(DataFrame.unionByName, rows).selectExpr(
-            SOURCE, f"{mark(' or '.join(held), _RAW)} as {MARK}", RESCUED, NO_SCHEMA_ID, ROW
+            SOURCE, f"if({' or '.join(held)}, {place}, null) as {MARK}", RESCUED, NO_SCHEMA_ID, ROW
         )
+
+    @property
+    def _key(self) -> Sequence[tuple[str, str]]:
+        """Each column of the key, with SQL of its value; of one that there is not, null."""
+        columns = self._schema.columns
+        return [
+            (".".join(path), at(ROW, path) if _has(columns, path) else "null")
+            for path in self._stream.identity.key
+        ]
 
     def with_row(self, examined: DataFrame) -> DataFrame:
         """See Decoder."""
@@ -127,65 +156,60 @@ class TabularRecords:
 
     def rest(self, marks: str) -> Rest:
         """See Decoder: held rows are rejects, each with its reason."""
-        held = Held.parsed(marks)
-        key = self._stream.identity.key
-        reason = null_key_reason([(path[0], at(ROW, path)) for path in key])
-        rule = text_literal("key: " + ", ".join(path[0] for path in key))
-        found = [self._typed(group, self._found(group, held)) for group in self._groups]
+        wanted: dict[int, set[int]] = {}
+        for place in marks.split(","):
+            number, position = map(int, place.split(":"))
+            wanted.setdefault(number, set()).add(position)
+        found = [self._typed(group, wanted) for group in self._groups]
         rows = reduce(DataFrame.unionByName, found)
+        rule = text_literal("key: " + ", ".join(name for name, _ in self._key))
         rejects = rows.selectExpr(
             SOURCE,
-            f"cast({_RAW} as binary) as _raw",
-            "_position",
-            _by_fault("'INVALID_UTF8'", "'MALFORMED_CSV'", "'NULL_KEY'", "_reason_code"),
-            _by_fault("'not UTF-8'", "'not one value a column'", reason, "_reason"),
-            _by_fault("null", "null", rule, "_rule"),
+            f"{RAW} as _raw",
+            f"{POSITION} as _position",
+            f"coalesce({FAULT}.code, 'NULL_KEY') as _reason_code",
+            f"coalesce({FAULT}.reason, {null_key_reason(self._key)}) as _reason",
+            f"if({FAULT} is null, {rule}, null) as _rule",
         )
         return Rest(rows.selectExpr(SOURCE, RESCUED, NO_SCHEMA_ID, ROW).where("false"), rejects)
 
-    def _lines(self, group: _Group) -> DataFrame:
-        """SOURCE, the raw record as text, and the record as a struct of the file's columns."""
-        source = source_column(group.paths)
-        if self._stream.format is Format.PARQUET:
-            rows = reader(self._spark).schema(group.columns).parquet(*as_patterns(group.paths))
-            record = F.struct(*(F.col(quoted(name)) for name in group.columns.fieldNames()))
-            rows = rows.select(source, record.alias(_RECORD))
-            return rows.select(
-                "*", F.to_json(_RECORD).alias(_RAW), F.lit(None).cast("string").alias(_CORRUPT)
-            )
-        lines = (
-            reader(self._spark)
-            .text(as_patterns(group.paths))
-            .select(source, F.col("value").alias(_RAW))
+    def _records(self, group: _Group, wanted: Mapping[int, Set[int]] | None) -> DataFrame:
+        """SOURCE, the number of the file, and what `tabular_files.ddl` says of each record.
+
+        `wanted`: of those positions of files alone.
+        """
+        files = {n: one for n, one in group.files.items() if wanted is None or n in wanted}
+        parts = [(number, share) for number, file in files.items() for share in file.shares]
+        sizes, cores = (
+            [share.size for _, share in parts],
+            self._spark.sparkContext.defaultParallelism,
         )
-        return self._parsed(group, lines.where(f"trim({_RAW}) != ''"))
+        count = max(1, min(len(parts), cores * (1 + sum(sizes) // (cores * _TASK))))
+        tasks = [[parts[one] for one in task] for task in balanced(sizes, count)]
 
-    def _found(self, group: _Group, held: Held) -> DataFrame:
-        """The held ones of `_lines`, with their `_position`; null where a format has no lines."""
-        if self._stream.format is Format.PARQUET:
-            rows = among(self._spark, self._lines(group), _RAW, held)
-            return rows.withColumn("_position", F.lit(None).cast("bigint"))
-        found = held_lines(self._spark, group.paths, held)
-        return self._parsed(group, found.withColumn(_RAW, F.col("value").cast("string")))
+        def read(ids: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for task in (one for batch in ids for one in batch.column(0).to_pylist()):
+                for number, share in tasks[task]:
+                    places = None if wanted is None else wanted[number]
+                    for batch in files[number].batches(share, places):
+                        numbers = pa.array([number] * len(batch), pa.int32())
+                        yield pa.RecordBatch.from_arrays(
+                            [numbers, *batch.columns], [_FILE, *batch.schema.names]
+                        )
 
-    def _parsed(self, group: _Group, lines: DataFrame) -> DataFrame:
-        options = self._stream.csv
-        if options.header:
-            header = csv_header(group.paths[0], options).line
-            lines = lines.where(F.col(_RAW) != header)
-        names = [*group.columns.fieldNames(), _CORRUPT]
-        members = ", ".join(f"{quoted(name)} string" for name in names)
-        parsed = F.from_csv(_RAW, members, _spark_options(options))
-        return lines.withColumn(_RECORD, parsed).withColumn(
-            _CORRUPT, F.col(f"{_RECORD}.{_CORRUPT}")
-        )
+        kinds = f"{_FILE} int, {ddl(group.columns)}"
+        found = self._spark.range(0, count, 1, count).mapInArrow(read, kinds)
+        # The path does not travel with each record, as its number does. No name can hold a zero.
+        names = F.split(F.lit("\0".join(self._paths)), "\0")
+        return found.withColumn(SOURCE, F.get(names, _FILE))
 
-    def _typed(self, group: _Group, lines: DataFrame) -> DataFrame:
-        """`lines` with ROW and RESCUED."""
-        keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
-        columns = self._schema.columns
-        values, rescue = typed_row(columns, _RECORD, group.columns, keeps=keeps)
-        return lines.selectExpr("*", f"{rescue} as {RESCUED}", row(columns, values)).drop(_RECORD)
+    def _typed(self, group: _Group, wanted: Mapping[int, Set[int]] | None) -> DataFrame:
+        """The records with ROW and RESCUED."""
+        columns, records = self._schema.columns, self._records(group, wanted)
+        if self._is_csv and group.columns.fields:
+            records = records.withColumn(RECORD, F.expr(_without_empty(group.columns, columns)))
+        values, rescued = typed_row(columns, RECORD, group.columns, keeps=self._keeps, lost=LOST)
+        return records.selectExpr("*", f"{rescued} as {RESCUED}", row(columns, values)).drop(RECORD)
 
     def _inferred(self, group: _Group, names: Sequence[str]) -> list[T.StructField]:
         """Types of columns of text, where every value of the batch agrees."""
@@ -193,62 +217,41 @@ class TabularRecords:
             return [T.StructField(name, T.StringType()) for name in names]
         counts = []
         for index, name in enumerate(names):
-            value = at(_RECORD, (name,))
+            value = f"nullif({at(RECORD, (name,))}, '')"
             counts.append(f"count({value}) as n_{index}")
-            for kind, condition in _CSV_TYPES:
-                counts.append(f"count_if({condition.format(value)}) as {kind}_{index}")
-        counted = delta.only_row(self._lines(group).selectExpr(*counts))
+            for number, (_, condition) in enumerate(_INFERRED):
+                counts.append(f"count_if({condition(value)}) as is_{number}_{index}")
+        counted = delta.only_row(self._records(group, None).selectExpr(*counts))
         found = []
         for index, name in enumerate(names):
-            if not counted[f"n_{index}"]:
+            if not (count := counted[f"n_{index}"]):
                 continue
-            fitting = [k for k, _ in _CSV_TYPES if counted[f"{k}_{index}"] == counted[f"n_{index}"]]
-            found.append(T.StructField(name, _TYPES[fitting[0]] if fitting else T.StringType()))
+            fitting = (
+                kind
+                for number, (kind, _) in enumerate(_INFERRED)
+                if counted[f"is_{number}_{index}"] == count
+            )
+            found.append(T.StructField(name, next(fitting, T.StringType())))
         return found
 
 
-def _by_fault(invalid: str, corrupt: str, unkeyed: str, name: str) -> str:
-    """SQL of what a reject says, by the first thing that is wrong with it."""
-    return (
-        f"case when not {_VALID} then {invalid} when {_CORRUPT} is not null then {corrupt} "
-        f"else {unkeyed} end as {name}"
-    )
+def _without_empty(found: T.StructType, columns: T.StructType) -> str:
+    """SQL of a CSV record in which an empty text is null, but in a column of text."""
+    texts = {folded(one.name) for one in columns.fields if isinstance(one.dataType, T.StringType)}
+    members = []
+    for name in found.fieldNames():
+        value = at(RECORD, (name,))
+        value = value if folded(name) in texts else f"nullif({value}, '')"
+        members.append(f"{text_literal(name)}, {value}")
+    return f"named_struct({', '.join(members)})"
 
 
-_TYPES: dict[str, T.DataType] = {
-    "boolean": T.BooleanType(),
-    "bigint": T.LongType(),
-    "double": T.DoubleType(),
-    "date": T.DateType(),
-    "timestamp": T.TimestampType(),
-}
-
-
-def _grouped(spark: SparkSession, stream: Stream, paths: Sequence[str]) -> list[_Group]:
-    groups: dict[str, list[str]] = {}
-    columns: dict[str, T.StructType] = {}
-    for path in paths:
-        if stream.format is Format.PARQUET:
-            kind = parquet_columns(spark, path)
-        elif stream.csv.header:
-            kind = _texts(csv_header(path, stream.csv).names)
-        else:
-            kind = _texts([hint.path[0] for hint in stream.columns])
-        groups.setdefault(kind.json(), []).append(path)
-        columns[kind.json()] = kind
-    return [_Group(tuple(groups[key]), columns[key]) for key in groups]
-
-
-def _texts(names: Sequence[str]) -> T.StructType:
-    return T.StructType([T.StructField(name, T.StringType()) for name in names])
-
-
-def _spark_options(options: CsvOptions) -> dict[str, str]:
-    return {
-        "sep": options.sep,
-        "quote": options.quote,
-        "escape": options.escape,
-        "nullValue": options.null_value,
-        "mode": "PERMISSIVE",
-        "columnNameOfCorruptRecord": _CORRUPT,
-    }
+def _has(kind: T.DataType, path: Path) -> bool:
+    """Whether Spark finds a column at a path."""
+    for name in path:
+        inner = kind.fields if isinstance(kind, T.StructType) else []
+        found = [one.dataType for one in inner if folded(one.name) == folded(name)]
+        if not found:
+            return False
+        kind = found[0]
+    return True

@@ -3,12 +3,12 @@ what fits no column is rescued as text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pyspark.sql import types as T
 
 from ingest.column_names import folded
-from ingest.shapes.conversion import at, cast_exactly, text_literal
+from ingest.shapes.conversion import at, cast_exactly, sql_type, text_literal
 
 # Casts between types that lose nothing.
 _WIDENING = {
@@ -23,22 +23,43 @@ _NESTED = (T.StructType, T.ArrayType, T.MapType)
 
 
 def typed_row(
-    columns: T.StructType, record: str, found: T.StructType, *, keeps: bool
+    columns: T.StructType, record: str, found: T.StructType, *, keeps: bool, lost: str = ""
 ) -> tuple[Sequence[str], str]:
     """SQL of each column's value, and of the rescued text, from the struct `record`.
 
-    `keeps`: fields that have no column are rescued too.
+    `keeps`: fields that have no column are rescued too. `lost`: SQL of a map of further texts, by
+    path, of what `record` does not hold.
     """
-    values, lost = _members(columns, found, record, keeps)
-    if not lost:
+    values, misfits = _members(columns, found, record, keeps)
+    maps = [lost] if lost else []
+    if misfits:
+        pairs = ", ".join(f"{text_literal(path)}, {text}" for path, text in _by_path(misfits))
+        maps.append(f"map_filter(map({pairs}), (k, v) -> v is not null)")
+    if not maps:
         return values, "cast(null as string)"
-    pairs = ", ".join(f"{text_literal(path)}, {text}" for path, text in lost)
-    there = f"map_filter(map({pairs}), (k, v) -> v is not null)"
-    return values, f"if(cardinality({there}) = 0, null, to_json({there}))"
+    rescued = maps[0]
+    if len(maps) > 1:
+        rescued = (
+            f"if({lost} is null, {maps[1]}, "
+            f"map_zip_with({lost}, {maps[1]}, (k, v, w) -> coalesce(v, w)))"
+        )
+    return values, f"if(coalesce(cardinality({rescued}), 0) = 0, null, to_json({rescued}))"
+
+
+def _by_path(lost: Sequence[_Lost]) -> Iterator[_Lost]:
+    """What is lost, each by a path of its own: a name with a dot may look like two."""
+    taken: set[str] = set()
+    for path, text in lost:
+        number, own = 1, path
+        while own in taken:
+            number += 1
+            own = f"{path}#{number}"
+        taken.add(own)
+        yield own, text
 
 
 def _members(
-    columns: T.StructType, found: T.StructType, record: str, keeps: bool
+    columns: T.StructType, found: T.StructType, record: str, keeps: bool, depth: int = 0
 ) -> tuple[list[str], list[_Lost]]:
     values: list[str] = []
     lost: list[_Lost] = []
@@ -46,12 +67,12 @@ def _members(
     for column in columns.fields:
         member = there.pop(folded(column.name), None)
         if member is None:
-            values.append(f"cast(null as {column.dataType.simpleString()})")
+            values.append(f"cast(null as {sql_type(column.dataType)})")
             continue
         source = at(record, (member.name,))
-        value, more = _fitted(column.dataType, member.dataType, source, keeps)
+        value, more = _fitted(column.dataType, member.dataType, source, keeps, depth)
         values.append(value)
-        lost += [(f"{column.name}{path}", text) for path, text in more]
+        lost += [(f"{member.name}{path}", text) for path, text in more]
     if keeps:
         for member in there.values():
             lost.append((member.name, _as_text(member.dataType, at(record, (member.name,)))))
@@ -59,43 +80,91 @@ def _members(
 
 
 def _fitted(
-    kind: T.DataType, found: T.DataType, source: str, keeps: bool
+    kind: T.DataType, found: T.DataType, source: str, keeps: bool, depth: int
 ) -> tuple[str, list[_Lost]]:
     """SQL of the column's value, and what it may not hold, by paths that begin below it."""
     if kind == found:
         return source, []
-    if (type(found), type(kind)) in _WIDENING:
-        return f"cast({source} as {kind.simpleString()})", []
-    if isinstance(kind, T.VariantType):
-        # Only what is nested has a function of its own.
-        is_nested = isinstance(found, _NESTED)
-        return f"to_variant_object({source})" if is_nested else f"cast({source} as variant)", []
+    if (type(found), type(kind)) in _WIDENING or isinstance(kind, T.VariantType):
+        return _widened(kind, found, source), []
     if isinstance(kind, T.StructType) and isinstance(found, T.StructType):
-        values, lost = _members(kind, found, source, keeps)
-        names = (text_literal(one.name) for one in kind.fields)
-        pairs = ", ".join(f"{name}, {value}" for name, value in zip(names, values, strict=True))
-        value = f"if({source} is null, null, named_struct({pairs}))"
-        return value, [(f".{path}", text) for path, text in lost]
+        return _fitted_members(kind, found, source, keeps, depth)
     if isinstance(kind, T.ArrayType) and isinstance(found, T.ArrayType):
-        return _fitted_items(kind, found, source, keeps)
-    text = _as_text(found, source)
-    value = f"cast(null as {kind.simpleString()})"
-    if not isinstance(kind, _NESTED):
-        value = cast_exactly(kind, text)
-    return value, [("", f"if({source} is not null and {value} is null, {text}, null)")]
+        return _fitted_items(kind, found, source, keeps, depth)
+    if (
+        isinstance(kind, T.MapType)
+        and isinstance(found, T.MapType)
+        # Each key has a text of its own, but not each text is a key.
+        and kind.keyType in (found.keyType, T.StringType())
+    ):
+        return _fitted_entries(kind, found, source, keeps, depth)
+    value = _fitted_scalar(kind, found, source)
+    lost_text = _as_text(found, source)
+    return value, [("", f"if({source} is not null and {value} is null, {lost_text}, null)")]
+
+
+def _widened(kind: T.DataType, found: T.DataType, source: str) -> str:
+    """SQL of a value of a type that holds all that another one does."""
+    # Of variants, only what is nested has a function of its own.
+    if isinstance(kind, T.VariantType) and isinstance(found, _NESTED):
+        return f"to_variant_object({source})"
+    return f"cast({source} as {kind.simpleString()})"
+
+
+def _fitted_members(
+    kind: T.StructType, found: T.StructType, source: str, keeps: bool, depth: int
+) -> tuple[str, list[_Lost]]:
+    """See `_fitted`."""
+    values, lost = _members(kind, found, source, keeps, depth)
+    names = (text_literal(one.name) for one in kind.fields)
+    pairs = ", ".join(f"{name}, {value}" for name, value in zip(names, values, strict=True))
+    value = f"if({source} is null, null, named_struct({pairs}))"
+    return value, [(f".{path}", text) for path, text in lost]
+
+
+def _fitted_scalar(kind: T.DataType, found: T.DataType, source: str) -> str:
+    """SQL of a value of another type; null where it would become another value."""
+    is_number_as_boolean = isinstance(kind, T.BooleanType) and not isinstance(found, T.StringType)
+    is_instant_as_local = isinstance(kind, T.TimestampNTZType) and isinstance(
+        found, T.TimestampType
+    )
+    if is_number_as_boolean or is_instant_as_local or isinstance(kind, _NESTED):
+        return f"cast(null as {sql_type(kind)})"
+    if isinstance(found, T.BinaryType) and isinstance(kind, T.StringType):
+        # Many writers do not mark texts as such.
+        text = f"cast({source} as string)"
+        return f"if(is_valid_utf8({text}), {text}, null)"
+    return cast_exactly(kind, _as_text(found, source))
 
 
 def _fitted_items(
-    kind: T.ArrayType, found: T.ArrayType, source: str, keeps: bool
+    kind: T.ArrayType, found: T.ArrayType, source: str, keeps: bool, depth: int
 ) -> tuple[str, list[_Lost]]:
     """See `_fitted`: where an item loses something, all of them are rescued."""
-    name = f"i{source.count('.')}"
-    item, lost = _fitted(kind.elementType, found.elementType, name, keeps)
+    name = f"i{depth}"
+    item, lost = _fitted(kind.elementType, found.elementType, name, keeps, depth + 1)
     value = f"transform({source}, {name} -> {item})"
+    return value, _all_of(source, source, name, lost)
+
+
+def _fitted_entries(
+    kind: T.MapType, found: T.MapType, source: str, keeps: bool, depth: int
+) -> tuple[str, list[_Lost]]:
+    """See `_fitted`: where a value loses something, all of the map is rescued."""
+    key, name = f"k{depth}", f"v{depth}"
+    item, lost = _fitted(kind.valueType, found.valueType, name, keeps, depth + 1)
+    value = f"transform_values({source}, ({key}, {name}) -> {item})"
+    if kind.keyType != found.keyType:
+        text = _as_text(found.keyType, key)
+        value = f"transform_keys({value}, ({key}, {name}) -> {text})"
+    return value, _all_of(source, f"map_values({source})", name, lost)
+
+
+def _all_of(source: str, items: str, name: str, lost: Sequence[_Lost]) -> list[_Lost]:
     if not lost:
-        return value, []
+        return []
     either = " or ".join(f"({text}) is not null" for _, text in lost)
-    return value, [("", f"if(exists({source}, {name} -> {either}), to_json({source}), null)")]
+    return [("", f"if(exists({items}, {name} -> {either}), to_json({source}), null)")]
 
 
 def _as_text(found: T.DataType, source: str) -> str:

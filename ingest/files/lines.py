@@ -23,9 +23,9 @@ _PACKED_OTHERWISE = frozenset({".deflate", ".lz4", ".snappy", ".zst"})
 
 
 def numbered_lines(path: str) -> Iterator[tuple[int, bytes]]:
-    """Each line of a file with its number, from 1: without its end, be it LF, CRLF or CR."""
-    lines = (line for _, block in blocks(path) for line in block.splitlines())
-    yield from enumerate(lines, 1)
+    """Each line of a file with its number, from 1, and with its end, be it LF, CRLF or CR."""
+    lines = (line for _, block in blocks(path) for line in block.splitlines(keepends=True))
+    return enumerate(lines, 1)
 
 
 def blocks(path: str, chunk_bytes: int = CHUNK) -> Iterator[tuple[int, bytes]]:

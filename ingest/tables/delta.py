@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import types as T
 
 from ingest.lake import Lake, is_table
-from ingest.shapes.conversion import quoted, text_literal
+from ingest.shapes.conversion import quoted, sql_type, text_literal
 from ingest.tables import table_log
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def create_clustered_table(
     """The same, clustered by columns: only Spark can."""
     _remove_remains(path)
     columns = ", ".join(
-        f"{quoted(member.name)} {member.dataType.simpleString()}"
+        f"{quoted(member.name)} {sql_type(member.dataType)}"
         + (
             f" comment {text_literal(str(comment))}"
             if (comment := member.metadata.get("comment"))

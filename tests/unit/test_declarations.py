@@ -120,9 +120,9 @@ WRONG = {
         {**GOOD, "csv": {"sep": ";"}},
         "meta.ingest.csv: has no meaning with format json",
     ),
-    "one document a file for csv": (
-        {**CSV, "multi_line": True},
-        "meta.ingest.multi_line: has no meaning with format csv",
+    "one document a file for parquet": (
+        {**GOOD, "format": "parquet", "multi_line": True},
+        "meta.ingest.multi_line: has no meaning with format parquet",
     ),
     "moving nowhere": ({**GOOD, "clean_source": "move"}, "meta.ingest.move_destination"),
     "a destination without moving": ({**GOOD, "move_destination": "done"}, "move_destination"),

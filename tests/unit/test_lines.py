@@ -1,15 +1,13 @@
-"""Lines as Spark's text source cuts them, and held records among them."""
+"""Lines of text files, cut and unpacked."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 
-from ingest.decode.held import Held
 from ingest.files import lines
 from ingest.files.lines import (
     blocks,
@@ -26,8 +24,13 @@ def test_lines_end_with_lf_crlf_or_cr_wherever_a_chunk_ends(tmp_path: Path, chun
     path = tmp_path / "mixed.jsonl"
     path.write_bytes(b"one\ntwo\r\nthree\rfour\n\nsix \x85\x0c seven")
     assert list(numbered_lines(str(path))) == [
-        (1, b"one"), (2, b"two"), (3, b"three"), (4, b"four"), (5, b""), (6, b"six \x85\x0c seven"),
-    ]  # fmt: skip
+        (1, b"one\n"),
+        (2, b"two\r\n"),
+        (3, b"three\r"),
+        (4, b"four\n"),
+        (5, b"\n"),
+        (6, b"six \x85\x0c seven"),
+    ]
     starts = [
         offset + int(start)
         for offset, block in blocks(str(path), chunk)
@@ -39,7 +42,7 @@ def test_lines_end_with_lf_crlf_or_cr_wherever_a_chunk_ends(tmp_path: Path, chun
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     path = tmp_path / "marked.csv"
     path.write_bytes(b"\xef\xbb\xbfa,b\n1,2\n")
-    assert [line for _, line in numbered_lines(str(path))] == [b"a,b", b"1,2"]
+    assert [line for _, line in numbered_lines(str(path))] == [b"a,b\n", b"1,2\n"]
     assert [(offset, block[:4]) for offset, block in blocks(str(path))] == [(3, b"a,b\n")]
 
 
@@ -47,7 +50,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
 def test_packed_files_are_unpacked(tmp_path: Path, ending: str, pack: type) -> None:
     path = tmp_path / f"packed.jsonl{ending}"
     path.write_bytes(pack(b"one\n") + pack(b"two\n"))
-    assert [line for _, line in numbered_lines(str(path))] == [b"one", b"two"]
+    assert [line for _, line in numbered_lines(str(path))] == [b"one\n", b"two\n"]
     assert whole(str(path)) == b"one\ntwo\n"
 
 
@@ -75,8 +78,3 @@ def test_what_is_packed_otherwise_is_named_with_the_remedy() -> None:
     assert refused == {
         "c.jsonl.ZST": "c.jsonl.ZST: .zst is not read; deliver it plain, as .gz or as .bz2"
     }
-
-
-def test_marks_are_read_back() -> None:
-    held = Held.parsed(f"{crc32(b'x')}:-5,7:3,7:3")
-    assert held == Held(frozenset({crc32(b"x"), 7}), (-5, 3))
