@@ -17,8 +17,6 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
@@ -40,7 +38,7 @@ from ingest.decode.raw_messages import RawMessages
 from ingest.decode.repository import StreamSchema
 from ingest.decode.tabular_records import TabularRecords
 from ingest.decode.writers import Writers
-from ingest.errors import SourceUnreadable
+from ingest.errors import HeadwaterError, SourceUnreadable
 from ingest.events.event_types import EventTypes
 from ingest.failpoint import failpoint
 from ingest.files.headers import empty_files
@@ -64,6 +62,7 @@ class Landing:
     """Lands the batches of one stream; `clock` tells the time (UTC).
 
     `writers` are those of messages in Avro, and `parked` the messages that may leave quarantine.
+    `blame` gives the files of a batch that an unknown error comes of, with the reason.
     """
 
     spark: SparkSession
@@ -78,6 +77,7 @@ class Landing:
     application: str
     first_batch_id: int
     clock: Callable[[], datetime]
+    blame: Callable[[Sequence[str], Exception], Mapping[str, str]] | None = None
 
     @property
     def path(self) -> str:
@@ -109,8 +109,12 @@ class Landing:
                 return self._landed(
                     partial(self._of_files, readable), len(readable), unreadable, first, repeated
                 )
-            except (PySparkException, Py4JError, SourceUnreadable):
-                broken = broken_files(readable, self.stream)
+            except Exception as error:
+                if not isinstance(error, SourceUnreadable) and isinstance(error, HeadwaterError):
+                    raise
+                broken: Mapping[str, str] = broken_files(readable, self.stream)
+                if not broken and self.blame:
+                    broken = self.blame(readable, error)
                 if not broken:
                     raise
                 unreadable |= broken
@@ -118,6 +122,10 @@ class Landing:
                 readable = [path for path in readable if path not in broken]
         self._quarantine_files(unreadable, first + 1, now, repeated)
         return Landed(batch_id=first, files=len(paths), quarantined=len(unreadable))
+
+    def try_out(self, paths: Sequence[str]) -> None:
+        """Land files in tables that are thrown away: what is wrong with them is not looked for."""
+        self._landed(partial(self._of_files, paths), len(paths), {}, 0, repeated=False)
 
     def land_messages(self, messages: DataFrame, batch: int, *, repeated: bool) -> Landed:
         """Land messages, with the columns of `messages.FROM_KAFKA`, as `land` lands files."""

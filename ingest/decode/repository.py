@@ -9,6 +9,7 @@ rows that are there tell it): they are recorded before the first write. Each ent
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -123,6 +124,13 @@ class StreamSchema:
         ]
         self._adopt(result, told, batch_id, now)
         self._shapes |= parsed
+
+    def on_trial(self, spark: SparkSession, lake: Lake) -> StreamSchema:
+        """The same, that remembers in another lake what it learns."""
+        other = copy.copy(self)
+        other._shapes, other._agreed_by = dict(self._shapes), dict(self._agreed_by)
+        other._path = schema_log.ensured(spark, lake)
+        return other
 
     def agreed_before(self, batch_id: int) -> Agreed | None:
         """What an earlier try of the batch took in, which this one must go by."""

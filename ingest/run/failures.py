@@ -10,6 +10,7 @@ from ingest.errors import (
     DataLost,
     HeadwaterError,
     MemoryShort,
+    SourceUnreadable,
     StorageFailed,
     TableChanged,
     TerminalError,
@@ -45,8 +46,16 @@ _OUT_OF_RANGE = re.compile(
 _NO_TOPIC = "UnknownTopicOrPartitionException"
 _TRACEBACK = "Traceback (most recent call last):"
 _MEMORY = re.compile(
-    r"OutOfMemoryError|UNABLE_TO_ACQUIRE_MEMORY|GC overhead limit exceeded"
+    r"OutOfMemoryError|MemoryError|Cannot allocate memory|UNABLE_TO_ACQUIRE_MEMORY"
+    r"|GC overhead limit exceeded"
     r"|spark\.driver\.maxResultSize"
+)
+# What is said where work was stopped, or where Spark's Java process is gone.
+_INTERRUPTED = re.compile(
+    r"InterruptedException|\bcancell?ed\b|SparkContext (?:was|has been) shut ?down|stopped "
+    r"SparkContext|SparkContext already stopped|Py4JNetworkError|Answer from Java side is empty|"
+    r"Error while (?:sending|receiving|obtaining)",
+    re.IGNORECASE,
 )
 _CONFLICT = re.compile(r"\[DELTA_CONCURRENT_\w+\]|Concurrent\w+Exception")
 
@@ -71,7 +80,23 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
             f"{stream}: another writer committed to its table; run again, "
             "and let only one process write it"
         )
-    return TerminalError(f"{stream}: {_said(text) or type(error).__name__}; see {log}")
+    return TerminalError(f"{stream}: {cause(error)}; see {log}")
+
+
+def may_be_of_a_file(error: Exception) -> bool:
+    """Whether an error may come of what is in a file, because nothing is known that says otherwise.
+
+    Not of the stream (its declaration, its table) nor of the world (a broker, a disk, memory), nor
+    because work was stopped.
+    """
+    if isinstance(error, HeadwaterError):
+        return isinstance(error, SourceUnreadable)
+    text = f"{type(error).__name__}: {error}"
+    is_known = any(
+        one.search(text)
+        for one in (_MEMORY, _STORAGE, _CHANGED, _CONFLICT, _INTERRUPTED, _BROKER, _DATA_LOST)
+    )
+    return not is_known and not isinstance(error, ConnectionError)
 
 
 def _of_memory(text: str, stream: str) -> HeadwaterError | None:
@@ -122,13 +147,16 @@ def _of_kafka(text: str, stream: str) -> HeadwaterError | None:
     return None
 
 
-def _said(text: str) -> str:
+def cause(error: BaseException) -> str:
     """The line that says what went wrong."""
+    text = str(error)
     # Of Python's traceback, which Spark passes on, that is the last one.
     raised = re.findall(r"^[A-Za-z][\w.]*: .*", text.partition(_TRACEBACK)[2], re.MULTILINE)
+    # Of Java's too, but for its class.
+    raised = raised or re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)", text, re.MULTILINE)
     if raised:
         return str(raised[-1][:400])
     lines = [line.strip(" :\t") for line in text.splitlines()]
     # Py4J says first which call of its own failed.
     told = [line for line in lines if line and not line.startswith("An error occurred while")]
-    return told[0][:400] if told else ""
+    return told[0][:400] if told else type(error).__name__

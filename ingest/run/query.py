@@ -27,6 +27,7 @@ from ingest.failpoint import failpoint
 from ingest.lake import Lake
 from ingest.run import requests
 from ingest.run.arrivals import arrivals
+from ingest.run.blame import Blame
 from ingest.run.checkpoint import identity_of, is_unfinished
 from ingest.run.failures import explained
 from ingest.run.groups import GroupQueries
@@ -103,6 +104,7 @@ class StreamQuery:
             application=identity.application,
             first_batch_id=identity.first_batch_id,
             clock=clock,
+            blame=Blame(lake, stream, self._landing_in).files,
         )
         current = CurrentTable(spark, lake, stream, identity.application)
         # Wrong hints are refused before anything runs.
@@ -121,6 +123,23 @@ class StreamQuery:
         applied = self._totals.current_batch_id
         told = self._have_applied, self._have_failed
         self.upkeep = Upkeep(spark, lake, current, applied, *told, self._at_work)
+
+    def _landing_in(self, lake: Lake) -> Landing:
+        """What lands files as this query does, with what it knows, in a lake that is not there."""
+        make_tables(self._spark, lake, self.stream)
+        bronze, landing = lake.bronze(self.stream.table), self._landing
+        types = EventTypes(self._spark, lake, self.stream, landing.application)
+        schema = landing.schema.on_trial(self._spark, lake)
+        types.load(_ALL_BATCHES, schema.columns)
+        return replace(
+            landing,
+            lake=lake,
+            schema=schema,
+            comments=Comments(bronze, self.stream),
+            files=WorkerFiles(self._spark, bronze),
+            types=types,
+            blame=None,
+        )
 
     def discover(self) -> None:
         """Look for what is new; say what has changed since it landed."""

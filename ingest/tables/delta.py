@@ -14,6 +14,7 @@ from pyspark.sql import types as T
 
 from ingest.lake import Lake, is_table
 from ingest.shapes.conversion import quoted, sql_type, text_literal
+from ingest.shapes.evolution import has_local_times
 from ingest.tables import table_log
 
 if TYPE_CHECKING:
@@ -71,6 +72,12 @@ def _remove_remains(path: str) -> None:
 
 def append(rows: DataFrame, path: str) -> None:
     """Append to the Delta table at `path`, and let it grow. Repeated, it appends again."""
+    if has_local_times(rows.schema) and not table_log.has_local_times(path):
+        # Delta takes such columns into a table that was made without only where this is allowed.
+        rows.sparkSession.sql(
+            f"alter table delta.`{path}` "
+            "set tblproperties ('delta.feature.timestampNtz' = 'supported')"
+        )
     rows.write.format("delta").mode("append").option("mergeSchema", "true").save(path)
 
 

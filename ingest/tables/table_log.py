@@ -100,6 +100,11 @@ def is_clustered(path: str) -> bool:
     return "clustering" in (DeltaTable(path).protocol().writer_features or [])
 
 
+def has_local_times(path: str) -> bool:
+    """Whether the table may have timestamps without a time zone."""
+    return "timestampNtz" in (DeltaTable(path).protocol().writer_features or [])
+
+
 def newest_batch(path: str) -> int:
     """The highest `_batch_id` of a bronze table; -1 where it has no rows."""
     return max((one["max._batch_id"] for one in _files(path).to_pylist()), default=-1)
