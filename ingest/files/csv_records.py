@@ -52,7 +52,8 @@ class _Splitter:
     def __init__(self, options: CsvOptions) -> None:
         self.sep, self.quote = options.sep, options.quote
         self._null_value = options.null_value or None
-        quote, escape, sep = map(re.escape, (options.quote, options.escape, options.sep))
+        # Without quotes nothing is looked for.
+        quote, escape = re.escape(options.quote or "\0"), re.escape(options.escape)
         doubled = options.escape in ("", options.quote)
         plain = f"[^{quote}]*" if doubled else f"[^{quote}{escape}]*"
         pair = f"{quote}{quote}" if doubled else f"{escape}."
@@ -60,8 +61,6 @@ class _Splitter:
         self._escaped = re.compile(
             f"{quote}({quote})" if doubled else f"{escape}([{quote}{escape}])"
         )
-        value = f"(?:{quote}{self._inner.pattern}{quote}|(?:(?!{sep})[^{quote}])*)"
-        self._surrounding = re.compile(f"{value}(?:{sep}{value})*", re.DOTALL)
 
     def split(self, text: str) -> list[str | None] | _Broken:
         """The values of a text, or why there are none."""
@@ -94,12 +93,6 @@ class _Splitter:
                 return _Broken.NOT_ALONE
             start = end + len(self.sep)
 
-    def is_record(self, text: str, width: int) -> bool:
-        """Whether a text is a whole record by itself, all of whose quotes surround values."""
-        values = self.split(text)
-        is_whole = not isinstance(values, _Broken) and len(values) == width
-        return is_whole and self._surrounding.fullmatch(text) is not None
-
 
 @dataclass(frozen=True, slots=True)
 class CsvFile:
@@ -111,18 +104,18 @@ class CsvFile:
 
     def header(self) -> Record | None:
         """The first record, which is no blank line; None where there is none."""
-        return next(self._records(None), None)
+        return next(self._records(), None)
 
     def records(self, width: int) -> Iterator[Record]:
         """The records behind the header, each of `width` values where it has no fault."""
         first = 1 if self.options.header else 0
-        for record in islice(self._records(width), first, None):
+        for record in islice(self._records(), first, None):
             if record.fault or len(record.values) == width:
                 yield record
             else:
                 yield record._replace(fault=OTHER_COUNT)
 
-    def _records(self, width: int | None) -> Iterator[Record]:
+    def _records(self) -> Iterator[Record]:
         splitter = _Splitter(self.options)
         source = numbered_lines(self.path)
         # Lines that were looked at in search of a closing quote.
@@ -142,9 +135,9 @@ class CsvFile:
             elif values is _Broken.NOT_ALONE:
                 yield Record(number, _bare(raw), (), NOT_ALONE)
             else:
-                count = self._lines_to_close(splitter, source, ahead, width)
+                count, closes = self._lines_to_close(splitter, source, ahead)
                 more = [ahead.popleft() for _ in range(count)]
-                if self.multi_line and more:
+                if self.multi_line and closes:
                     yield _joined(splitter, [line, *more])
                 else:
                     yield from (Record(at, _bare(one), (), NOT_CLOSED) for at, one in (line, *more))
@@ -154,33 +147,33 @@ class CsvFile:
         splitter: _Splitter,
         source: Iterator[tuple[int, bytes]],
         ahead: deque[tuple[int, bytes]],
-        width: int | None,
-    ) -> int:
-        """How many lines there are up to the one that closes a quote; 0 where none does."""
+    ) -> tuple[int, bool]:
+        """How many of the next lines are parts of an open value, and whether the last closes it.
+
+        None are, where the quote is a slip: a line shows it, or there is no other quote.
+        """
         size = count = 0
         quote = self.options.quote.encode()
         while size <= _FARTHEST:
             if count == len(ahead):
                 line = next(source, None)
                 if line is None:
-                    return 0
+                    # With values over several lines, the file was cut off in one.
+                    return (count if self.multi_line else 0), False
                 ahead.append(line)
             raw = ahead[count][1]
             count, size = count + 1, size + len(raw)
             if quote not in raw:
                 continue
             try:
-                text = raw.decode().rstrip(_LINE_ENDS)
+                values = splitter.split(self.options.quote + raw.decode().rstrip(_LINE_ENDS))
             except UnicodeDecodeError:
-                return 0
-            if not self.multi_line and width and splitter.is_record(text, width):
-                return 0
-            values = splitter.split(self.options.quote + text)
+                return 0, False
             if not isinstance(values, _Broken):
-                return count
+                return count, True
             if values is _Broken.NOT_ALONE:
-                return 0
-        return 0
+                return 0, False
+        return 0, False
 
 
 def _joined(splitter: _Splitter, lines: Sequence[tuple[int, bytes]]) -> Record:
