@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import io
+import json
+from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
+from pyspark.sql import DataFrame
 
+from ingest.bronze import landing
+from ingest.decode.tabular_records import TabularRecords
+from ingest.errors import TerminalError
+from ingest.tables import columns as ingest_columns
 from tests.spark.workshop import Workshop
 
 
@@ -151,3 +162,175 @@ def test_a_cut_off_gz_of_json_is_quarantined_whole_and_neighbours_land(workshop:
         ("cut.jsonl.gz", "FILE_UNREADABLE"),
         ("liar.jsonl.gz", "FILE_UNREADABLE"),
     ]
+
+
+def test_csv_lines_that_are_parts_of_a_value_are_quarantined_or_read_whole(
+    workshop: Workshop,
+) -> None:
+    text = 'id,note\n1,"a\n2,b"\n3,c\n'
+    workshop.stream("lines", format="csv")
+    workshop.drop("lines", "a.csv", text)
+    workshop.land("lines")
+    assert workshop.rows("lines", "id", "note") == [(3, "c")]
+    rejects = [(row._position, row._reason_code, row._raw) for row in workshop.rejects("lines")]
+    assert rejects == [
+        (2, "MALFORMED_CSV", b'1,"a'),
+        (3, "MALFORMED_CSV", b'2,b"'),
+    ]  # fmt: skip
+    workshop.stream("whole", format="csv", multi_line=True)
+    workshop.drop("whole", "a.csv", text)
+    workshop.land("whole")
+    assert workshop.rows("whole", "id", "note") == [(1, "a\n2,b"), (3, "c")]
+
+
+def test_an_empty_csv_value_is_null_and_a_quoted_one_is_an_empty_text(workshop: Workshop) -> None:
+    workshop.stream("empty", {"n": "bigint"}, format="csv")
+    workshop.drop("empty", "a.csv", 'n,t,m\n1,,2\n"","",""\n3,x,\n')
+    workshop.land("empty")
+    assert workshop.rows("empty", "n", "t", "m", "_rescued") == [
+        (1, None, 2, None),
+        (3, "x", None, None),
+        (None, "", None, None),
+    ]
+
+
+@pytest.mark.parametrize("file_format", ["csv", "parquet"])
+def test_a_key_that_no_file_has_is_null(workshop: Workshop, file_format: str) -> None:
+    name = f"unkeyed_{file_format}"
+    workshop.stream(name, format=file_format, key=["id"])
+    path = workshop.drop(name, f"a.{file_format}", "name\nAda\n")
+    if file_format == "parquet":
+        pq.write_table(pa.table({"name": ["Ada"]}), path)
+    workshop.land(name)
+    assert workshop.rows(name, "_source") == []
+    assert [row._reason_code for row in workshop.rejects(name)] == ["NULL_KEY"]
+
+
+INGEST_NAMES = ["_source", "_batch_id", "_metadata", "_raw", "_record", "_corrupt_record", "_mark"]
+
+
+@pytest.mark.parametrize("file_format", ["csv", "parquet"])
+def test_no_column_of_a_file_stands_for_one_of_ingest(workshop: Workshop, file_format: str) -> None:
+    name = f"forged_{file_format}"
+    workshop.stream(name, format=file_format, key=["id"])
+    text = f"id,{','.join(INGEST_NAMES)}\n" + "1" + ",7" * len(INGEST_NAMES) + "\n"
+    path = workshop.drop(name, f"a.{file_format}", text + text.splitlines()[1].replace("1", "", 1))
+    if file_format == "parquet":
+        columns = {one: ["7", "7"] for one in INGEST_NAMES}
+        pq.write_table(pa.table({"id": [1, None], **columns}), path)
+    workshop.land(name)
+    (row,) = workshop.rows(name, "_source", "_batch_id", "_rescued", "id")
+    assert (row._source, row._batch_id, row.id) == (str(path), 0, 1)
+    assert json.loads(row._rescued) == dict.fromkeys(INGEST_NAMES, "7")
+    assert {*workshop.table(name).columns} == {*ingest_columns.NAMES, "id"}
+    (reject,) = workshop.table(f"{name}__quarantine").collect()
+    assert (reject._source, reject._reason_code) == (str(path), "NULL_KEY")
+
+
+def test_typed_values_land_in_columns_of_other_types_only_unchanged(workshop: Workshop) -> None:
+    kinds = {
+        "whole": "bigint", "flag": "boolean", "text": "string", "exact": "decimal(5,2)",
+        "local": "timestamp_ntz", "counts": "map<string, int>", "list": "array<struct<a: bigint>>",
+    }  # fmt: skip
+    workshop.stream("typed", {"id": "bigint", **kinds}, format="parquet")
+    workshop.drop("typed", "a.parquet", "")
+    utc = pa.timestamp("us", "UTC")
+    entries = pa.map_(pa.int32(), pa.int64())
+    pq.write_table(
+        pa.table(
+            {
+                "id": [1, 2],
+                "whole": pa.array([2.5, float("nan")]),
+                "flag": pa.array([1, 0]),
+                "text": pa.array([b"\xc3\xbc", b"\xff"]),
+                "exact": pa.array([Decimal("1.500"), Decimal("1.005")], pa.decimal128(12, 3)),
+                "local": pa.array([0, None], utc),
+                "counts": pa.array([[(1, 5), (2, None)], [(1, 2**40)]], entries),
+                "list": [[{"a": 1}], [{"a": 2, "b": 3}]],
+            }
+        ),
+        workshop.folder("typed") / "a.parquet",
+    )
+    workshop.land("typed")
+    one, two = workshop.rows("typed", "id", *kinds, "_rescued")
+    assert one[1:-1] == (None, None, "ü", Decimal("1.50"), None, {"1": 5, "2": None}, [(1,)])
+    assert json.loads(one._rescued) == {"whole": "2.5", "flag": "1", "local": "1970-01-01 00:00:00"}
+    assert two[1:-1] == (None, None, None, None, None, {"1": None}, [(2,)])
+    assert json.loads(two._rescued) == {
+        "whole": "NaN",
+        "flag": "0",
+        "text": "/w==",
+        "exact": "1.005",
+        "counts": '{"1":1099511627776}',
+        "list": '[{"a":2,"b":3}]',
+    }
+
+
+def one_record(file_format: str, record: dict[str, Any]) -> bytes:
+    """A file of one record, whose times have no zone."""
+    if file_format == "parquet":
+        sink = io.BytesIO()
+        pq.write_table(pa.table({name: [value] for name, value in record.items()}), sink)
+        return sink.getvalue()
+    texts = {name: str(value) for name, value in record.items()}
+    if file_format == "json":
+        return json.dumps(texts).encode()
+    return f"{','.join(texts)}\n{','.join(texts.values())}\n".encode()
+
+
+@pytest.mark.parametrize("file_format", ["json", "csv", "parquet"])
+def test_a_local_time_is_kept_where_it_is_declared_at_first_or_later(
+    workshop: Workshop, file_format: str
+) -> None:
+    name, local = f"local_{file_format}", datetime.fromisoformat("2026-01-01T10:00:00")
+    workshop.stream(name, {"id": "bigint"}, format=file_format)
+    workshop.drop(name, "0", one_record(file_format, {"id": 0}))
+    workshop.land(name)
+    later = {"at": "timestamp_ntz", "s.t": "timestamp_ntz"}
+    workshop.stream(name, {"id": "bigint", **later}, format=file_format)
+    workshop.drop(name, "1", one_record(file_format, {"id": 1, "at": local}))
+    workshop.land(name)
+    table = DeltaTable(workshop.lake.bronze(f"test__{name}")).to_pyarrow_table()
+    assert table.schema.field("at").type == pa.timestamp("us")
+    assert sorted(table.select(["id", "at"]).to_pylist(), key=str) == [
+        {"id": 0, "at": None},
+        {"id": 1, "at": local},
+    ]
+
+
+class Broken(TabularRecords):
+    """Fails at rows of files that are called bad, for a reason that nobody knows."""
+
+    def examined(self) -> DataFrame:
+        """See Decoder."""
+        bad = "if(_source like '%bad%', raise_error('it broke'), true)"
+        return super().examined().where(bad)
+
+
+def test_a_file_that_fails_for_an_unknown_reason_is_quarantined_alone(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(landing, "TabularRecords", Broken)
+    workshop.stream("unknown", format="csv")
+    for number, file in enumerate(["a.csv", "bad.csv", "c.csv"]):
+        workshop.drop("unknown", file, f"id\n{number}\n")
+    workshop.land("unknown")
+    assert workshop.values("unknown", "id") == [0, 2]
+    (reject,) = workshop.table("unknown__quarantine").collect()
+    assert reject._reason_code == "FILE_UNREADABLE"
+    assert "/bad.csv: does not land: [USER_RAISED_EXCEPTION] it broke" in reject._reason
+    assert not Path(workshop.lake.root, "_trials", "test__unknown").exists()
+
+
+def test_where_all_files_fail_alike_the_stream_stops_and_all_land_later(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop.stream("alike", format="csv")
+    for number in range(2):
+        workshop.drop("alike", f"bad{number}.csv", f"id\n{number}\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(landing, "TabularRecords", Broken)
+        assert isinstance(workshop.run("alike"), TerminalError)
+    workshop.land("alike")
+    assert workshop.values("alike", "id") == [0, 1]
+    assert workshop.rejects("alike") == []
