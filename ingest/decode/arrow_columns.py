@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
-# Texts of what is lost, by row, by path; a path begins with what stands behind the value's own.
+# Texts of what is lost, by row, by path; a path begins after the value's own.
 Lost = dict[str, dict[int, str]]
 # Values without inner ones, and which of them are lost; None where none are.
 Scalars = tuple[pa.Array, "Mask | None"]

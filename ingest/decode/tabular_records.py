@@ -126,10 +126,14 @@ class TabularRecords:
     def examined(self) -> DataFrame:
         """See Decoder."""
         rows = [self._typed(group, None) for group in self._groups]
-        held = [f"{FAULT} is not null", *(f"{sql} is null" for _, sql in self._key)]
+        deferred = [f"{FAULT} is not null", *(f"{sql} is null" for _, sql in self._key)]
         place = place_of((_FILE, POSITION))
         return reduce(DataFrame.unionByName, rows).selectExpr(
-            SOURCE, f"if({' or '.join(held)}, {place}, null) as {MARK}", RESCUED, NO_SCHEMA_ID, ROW
+            SOURCE,
+            f"if({' or '.join(deferred)}, {place}, null) as {MARK}",
+            RESCUED,
+            NO_SCHEMA_ID,
+            ROW,
         )
 
     @property

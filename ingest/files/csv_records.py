@@ -1,7 +1,7 @@
 """CSV records by RFC 4180: their values, where they stand, and what is wrong with them.
 
 A record is a line, or with `multi_line` all lines up to the one that closes its quotes. A line
-whose quotes do not close is no record. Neither are the lines behind it, up to the one that closes
+whose quotes do not close is no record. Neither are the lines after it, up to the one that closes
 them: they are parts of one value. Where no line does, the quote is a slip of that line alone.
 """
 
@@ -107,7 +107,7 @@ class CsvFile:
         return next(self._records(), None)
 
     def records(self, width: int) -> Iterator[Record]:
-        """The records behind the header, each of `width` values where it has no fault."""
+        """The records after the header, each of `width` values where it has no fault."""
         first = 1 if self.options.header else 0
         for record in islice(self._records(), first, None):
             if record.fault or len(record.values) == width:

@@ -47,8 +47,8 @@ class Blame:
         """
         if not may_be_of_a_file(error):
             return {}
-        told = "%s: a batch of %d files does not land (%s); looking for the file"
-        log.error(told, self.stream.name, len(paths), cause(error))
+        line = "%s: a batch of %d files does not land (%s); looking for the file"
+        log.error(line, self.stream.name, len(paths), cause(error))
         found = failing(paths, self._failure)
         return {path: f"{path}: does not land: {reason}" for path, reason in found.items()}
 

@@ -1,4 +1,4 @@
-"""Any CSV or Parquet file lands as an independent reader has it, beside any other."""
+"""Any CSV or Parquet file lands as an independent reader has it, with other files."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def drawn_file(draw: random.Random, number: int) -> tuple[pa.Table, list[dict[st
     return pa.table({"id": ids, **columns}), rows
 
 
-def test_a_parquet_file_of_any_types_lands_beside_a_good_one(apart: Workshop) -> None:
+def test_a_parquet_file_of_any_types_lands_with_a_good_one(apart: Workshop) -> None:
     draw = random.Random(seed())
     apart.stream("any", {"id": "bigint"}, format="parquet", max_columns=10_000)
     folder = apart.folder("any")
@@ -88,7 +88,7 @@ def test_a_parquet_file_of_any_types_lands_beside_a_good_one(apart: Workshop) ->
             assert is_rescued == one.is_rescued, (name, one, rescued)
 
 
-def test_a_csv_file_of_any_texts_lands_beside_a_good_one(apart: Workshop) -> None:
+def test_a_csv_file_of_any_texts_lands_with_a_good_one(apart: Workshop) -> None:
     draw = random.Random(seed())
     apart.stream("texts", {"id": "bigint"}, format="csv", multi_line=True, infer_column_types=False)
     apart.drop("texts", "good.csv", "id\n-1\n")

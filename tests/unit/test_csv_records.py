@@ -1,4 +1,4 @@
-"""CSV by RFC 4180: values, places and faults of records; beside Python's own reader."""
+"""CSV by RFC 4180: values, places and faults of records, compared with Python's reader."""
 
 from __future__ import annotations
 
