@@ -86,7 +86,7 @@ def _fitted(
     if kind == found:
         return source, []
     if (type(found), type(kind)) in _WIDENING or isinstance(kind, T.VariantType):
-        return _widened(kind, found, source), []
+        return _widened(kind, found, source, depth), []
     if isinstance(kind, T.StructType) and isinstance(found, T.StructType):
         return _fitted_members(kind, found, source, keeps, depth)
     if isinstance(kind, T.ArrayType) and isinstance(found, T.ArrayType):
@@ -103,12 +103,24 @@ def _fitted(
     return value, [("", f"if({source} is not null and {value} is null, {lost_text}, null)")]
 
 
-def _widened(kind: T.DataType, found: T.DataType, source: str) -> str:
+def _widened(kind: T.DataType, found: T.DataType, source: str, depth: int) -> str:
     """SQL of a value of a type that holds all that another one does."""
-    # Of variants, only what is nested has a function of its own.
     if isinstance(kind, T.VariantType) and isinstance(found, _NESTED):
-        return f"to_variant_object({source})"
+        # Names in a variant are texts.
+        value, _ = _fitted(_keyed_by_text(found), found, source, True, depth)
+        return f"to_variant_object({value})"
     return f"cast({source} as {kind.simpleString()})"
+
+
+def _keyed_by_text(kind: T.DataType) -> T.DataType:
+    """The type, with texts for the keys of its maps."""
+    if isinstance(kind, T.StructType):
+        return T.StructType([T.StructField(one.name, _keyed_by_text(one.dataType)) for one in kind])
+    if isinstance(kind, T.ArrayType):
+        return T.ArrayType(_keyed_by_text(kind.elementType))
+    if isinstance(kind, T.MapType):
+        return T.MapType(T.StringType(), _keyed_by_text(kind.valueType))
+    return kind
 
 
 def _fitted_members(

@@ -31,7 +31,8 @@ def csv_header(file: CsvFile) -> tuple[str, ...] | None:
     shown = header.raw[:_SHOWN].decode(errors="backslashreplace")
     if header.fault:
         raise SourceUnreadable(f"{file.path}: its header: {header.fault[1]}: {shown}")
-    names = tuple((name or "").strip() for name in header.values)
+    # After a blank a quote is none, but of names it is meant as one.
+    names = tuple((name or "").strip().strip(file.options.quote) for name in header.values)
     if len({folded(name) for name in names}) < len(names) or not all(names):
         raise SourceUnreadable(
             f"{file.path}: its header has an empty name or one name twice: {shown}"

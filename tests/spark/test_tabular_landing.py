@@ -232,7 +232,7 @@ def test_typed_values_land_in_columns_of_other_types_only_unchanged(workshop: Wo
         "whole": "bigint", "flag": "boolean", "text": "string", "exact": "decimal(5,2)",
         "local": "timestamp_ntz", "counts": "map<string, int>", "list": "array<struct<a: bigint>>",
     }  # fmt: skip
-    workshop.stream("typed", {"id": "bigint", **kinds}, format="parquet")
+    workshop.stream("typed", {"id": "bigint", **kinds, "any": "variant"}, format="parquet")
     workshop.drop("typed", "a.parquet", "")
     utc = pa.timestamp("us", "UTC")
     entries = pa.map_(pa.int32(), pa.int64())
@@ -247,6 +247,7 @@ def test_typed_values_land_in_columns_of_other_types_only_unchanged(workshop: Wo
                 "local": pa.array([0, None], utc),
                 "counts": pa.array([[(1, 5), (2, None)], [(1, 2**40)]], entries),
                 "list": [[{"a": 1}], [{"a": 2, "b": 3}]],
+                "any": pa.array([[(1, 5)], None], entries),
             }
         ),
         workshop.folder("typed") / "a.parquet",
@@ -254,6 +255,7 @@ def test_typed_values_land_in_columns_of_other_types_only_unchanged(workshop: Wo
     workshop.land("typed")
     one, two = workshop.rows("typed", "id", *kinds, "_rescued")
     assert one[1:-1] == (None, None, "ü", Decimal("1.50"), None, {"1": 5, "2": None}, [(1,)])
+    assert workshop.values("typed", "to_json(any)") == ['{"1":5}', None]
     assert json.loads(one._rescued) == {"whole": "2.5", "flag": "1", "local": "1970-01-01 00:00:00"}
     assert two[1:-1] == (None, None, None, None, None, {"1": None}, [(2,)])
     assert json.loads(two._rescued) == {

@@ -149,7 +149,7 @@ def header_of(path: Path) -> tuple[str, ...] | None:
         (b"a,b\r\n1,2\r\n", ("a", "b")),
         (b'\xef\xbb\xbfa,"b,c"\n', ("a", "b,c")),
         (b"a", ("a",)),
-        (b"\n \na, b \n", ("a", "b")),
+        (b'\n \na, b , "c"\n', ("a", "b", "c")),
         (b"", None),
     ],
 )
