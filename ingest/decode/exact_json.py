@@ -137,6 +137,14 @@ _DECODER = json.JSONDecoder(
 )
 
 
+def is_too_deep(text: str) -> bool:
+    """Whether a text that is JSON is nested deeper than a record may be."""
+    try:
+        return deeper(json.loads(text), DEEPEST)
+    except RecursionError:
+        return True
+
+
 def may_be_deep(text: str) -> bool:
     """Whether a text has as many brackets as a document that is nested too deep.
 
@@ -245,9 +253,9 @@ def _collect(
     lost: dict[str, Any],
     keep: bool,
 ) -> None:
-    if raw is None or raw in ({}, []):
+    if raw is None:
         return
-    if held is None:
+    if held is None or (isinstance(raw, str) and not is_unicode(raw)):
         lost[path] = raw
     elif isinstance(raw, dict) and isinstance(held, dict):
         for name, value in raw.items():
