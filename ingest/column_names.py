@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 # Java's Character.toLowerCase of a capital I with a dot; Python's has two characters.
 _DOTTED_I = "\u0130"
+
+
+# What would read as more than one part of a path.
+_ODD_PART = re.compile(r"[.\[\]`]|^$")
+
+
+def member_path(path: str, name: str) -> str:
+    """The path of a member below `path`, as `_rescued` has it: `a.b`, and with a dot in its name
+    between backticks, as in a declaration."""
+    part = f"`{name.replace('`', '``')}`" if _ODD_PART.search(name) else name
+    return f"{path}.{part}" if path else part
 
 
 @lru_cache(maxsize=10_000)

@@ -12,6 +12,8 @@ from decimal import Decimal, InvalidOperation
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
+from ingest.column_names import member_path
+
 # Spark 4.0 refuses a VARIANT over this size (VariantUtil.SIZE_LIMIT).
 LARGEST_RECORD = 16 * 1024 * 1024
 # Python stops at 1000 calls inside each other, and what walks through a document takes three a
@@ -262,7 +264,7 @@ def _collect(
             if not keep and columns and name not in columns:
                 continue
             inner = (columns or {}).get(name)
-            _collect(value, held.get(name), inner, f"{path}.{name}" if path else name, lost, keep)
+            _collect(value, held.get(name), inner, member_path(path, name), lost, keep)
     elif isinstance(raw, list) and isinstance(held, list) and len(raw) == len(held):
         for index, (value, inner) in enumerate(zip(raw, held, strict=True)):
             _collect(value, inner, columns, f"{path}[{index}]", lost, keep)

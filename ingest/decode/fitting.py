@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import types as T
 
+from ingest.column_names import member_path
 from ingest.decode.exact_json import (
     Inexact,
     Number,
@@ -89,7 +90,8 @@ class _Look:
             )
         if isinstance(kind, T.MapType):
             return isinstance(value, dict) and all(
-                self.fits(one, kind.valueType, f"{path}.{name}") for name, one in value.items()
+                self.fits(one, kind.valueType, member_path(path, name))
+                for name, one in value.items()
             )
         if isinstance(kind, T.VariantType):
             return _is_shown_again(value)
@@ -98,7 +100,7 @@ class _Look:
     def _fits_struct(self, value: Mapping[str, Any], kind: T.StructType, path: str) -> bool:
         columns = {member.name: member.dataType for member in kind.fields}
         for name, one in value.items():
-            inner = f"{path}.{name}" if path else name
+            inner = member_path(path, name)
             if name in columns:
                 if not self.fits(one, columns[name], inner):
                     return False
@@ -149,7 +151,7 @@ def taken(value: Any, kind: T.DataType) -> Any:
     if value is None:
         return None
     if isinstance(kind, T.VariantType):
-        return written(legible(value))
+        return written(without_halves(value))
     if isinstance(value, dict):
         return _taken_object(value, kind)
     if isinstance(value, list) and isinstance(kind, T.ArrayType):
@@ -157,15 +159,15 @@ def taken(value: Any, kind: T.DataType) -> Any:
     return _taken_text(str(value) if isinstance(value, str) else written(value), kind)
 
 
-def legible(value: Any) -> Any:
+def without_halves(value: Any) -> Any:
     """A value of `loaded` as UTF-8 can hold it: halves of surrogate pairs are U+FFFD there.
 
     Members whose names have such a half are left out.
     """
     if isinstance(value, dict):
-        return {name: legible(one) for name, one in value.items() if is_unicode(name)}
+        return {name: without_halves(one) for name, one in value.items() if is_unicode(name)}
     if isinstance(value, list):
-        return [legible(one) for one in value]
+        return [without_halves(one) for one in value]
     if isinstance(value, str) and not is_unicode(value):
         return _HALF.sub("\ufffd", value)
     return value
