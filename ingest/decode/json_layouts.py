@@ -37,30 +37,41 @@ class Layouts:
         self._repeats: dict[int, bool] = {}
 
     def repeating(self, texts: pa.StringArray) -> Mask:
-        """Which of these JSON texts repeat a name in one object."""
+        """Which of these JSON texts repeat a name in one object; colons stand at their names."""
         share = max(1, len(texts) * _NEAR // max(texts.nbytes, 1))
         found = [self._repeating(texts[at : at + share]) for at in range(0, len(texts), share)]
         return np.concatenate([np.zeros(0, dtype=bool), *found])
 
     def _repeating(self, texts: pa.StringArray) -> Mask:
-        keys, firsts, of = np.unique(_keys(texts), return_index=True, return_inverse=True)
-        verdicts = np.zeros(len(keys), dtype=bool)
-        for number, (key, first) in enumerate(zip(keys.tolist(), firsts.tolist(), strict=True)):
-            if key not in self._repeats:
-                if len(self._repeats) >= _MOST_LAYOUTS:
-                    self._repeats.clear()
-                self._repeats[key] = repeats_a_name(texts[first].as_py())
-            verdicts[number] = self._repeats[key]
-        found: Mask = verdicts[of]
+        layouts, have_escapes = _layouts(texts)
+        found = np.zeros(len(texts), dtype=bool)
+        plain = np.flatnonzero(~have_escapes)
+        keys, firsts, of = np.unique(layouts[plain], return_index=True, return_inverse=True)
+        rows = zip(keys.tolist(), plain[firsts].tolist(), strict=True)
+        verdicts = [self._repeats_in(key, texts[row]) for key, row in rows]
+        found[plain] = np.array(verdicts, dtype=bool)[of]
+        # An escape writes a name in another way, so that bytes do not tell which names are equal.
+        for row in np.flatnonzero(have_escapes).tolist():
+            found[row] = repeats_a_name(texts[row].as_py())
         return found
 
+    def _repeats_in(self, layout: int, text: pa.StringScalar) -> bool:
+        """Whether texts of a layout repeat a name; `text` is one of them."""
+        if layout not in self._repeats:
+            if len(self._repeats) >= _MOST_LAYOUTS:
+                self._repeats.clear()
+            self._repeats[layout] = repeats_a_name(text.as_py())
+        return self._repeats[layout]
 
-def _keys(texts: pa.StringArray) -> Words:
-    """A hash of each text's layout: of its braces in their order, and of the names between them."""
+
+def _layouts(texts: pa.StringArray) -> tuple[Words, Mask]:
+    """A hash of each text's layout, and which texts have an escape in a name.
+
+    The hash is of a text's braces in their order, and of the names between them.
+    """
     data, offsets = bytes_of(texts)
     quotes = np.flatnonzero(data == QUOTE)
-    is_end = np.flatnonzero((data[quotes + 1] == COLON) & (data[quotes - 1] != BACKSLASH))
-    # Of a name with a quote in it the end alone, which is the same in equal names.
+    is_end = np.flatnonzero(data[quotes + 1] == COLON)
     begins, ends = quotes[is_end - 1] + 1, quotes[is_end]
     braces = np.flatnonzero((data == BRACE) | (data == _CLOSING_BRACE))
     of_braces, of_names = np.searchsorted(braces, offsets), np.searchsorted(ends, offsets)
@@ -69,7 +80,13 @@ def _keys(texts: pa.StringArray) -> Words:
     before_braces = np.arange(len(braces)) - _repeated(of_braces[:-1], of_braces)
     shapes = (data[braces].astype(np.uint64) + _FACTORS[0]) * _factors(before_braces)
     names = _hashes(data, begins, ends) * _factors(before_names)
-    return _sums(shapes, of_braces) + _sums(names, of_names)
+    escapes = np.flatnonzero(data == BACKSLASH)
+    is_escaped = np.searchsorted(escapes, ends) > np.searchsorted(escapes, begins)
+    # A quote within a name stands where the name seems to begin.
+    is_escaped |= data[begins - 2] == BACKSLASH
+    have_escapes = np.zeros(len(texts), dtype=bool)
+    have_escapes[np.searchsorted(of_names, np.flatnonzero(is_escaped), side="right") - 1] = True
+    return _sums(shapes, of_braces) + _sums(names, of_names), have_escapes
 
 
 def _hashes(data: Bytes, begins: Counts, ends: Counts) -> Words:
@@ -78,7 +95,7 @@ def _hashes(data: Bytes, begins: Counts, ends: Counts) -> Words:
     # A word begins at each byte.
     words = np.ndarray(len(padded) - _WORD + 1, dtype="<u8", buffer=padded.data, strides=(1,))
     lengths = np.maximum(ends - begins, 0)
-    found: Words = lengths.astype(np.uint64) * _FACTORS[0]
+    found: Words = (lengths + 1).astype(np.uint64) * _FACTORS[0]
     rows, number = np.flatnonzero(lengths), 0
     while len(rows):
         number += 1
