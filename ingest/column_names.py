@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+# Delta refuses these in column names unless columns are mapped (Delta protocol, "Column
+# Mapping"), and in Arrow a name ends at a zero.
+_REFUSED_NAME = re.compile(r"[ ,;{}()\n\t=\0]|^$")
 # Java's Character.toLowerCase of a capital I with a dot; Python's has two characters.
 _DOTTED_I = "\u0130"
 
@@ -29,6 +32,11 @@ def folded(name: str) -> str:
     sharp s is not two. Python's `lower` and `casefold` both disagree.
     """
     return "".join(map(_folded, name))
+
+
+def is_column_name(name: str) -> bool:
+    """Whether Delta takes `name` for a column."""
+    return not _REFUSED_NAME.search(name)
 
 
 def _folded(character: str) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -25,6 +25,7 @@ from ingest.decode.typed_records import nullable
 from ingest.errors import RegistryUnreachable
 from ingest.registry.client import SchemaRegistry
 from ingest.registry.compatibility import why_not_readable
+from ingest.registry.unsupported import unsupported
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -217,48 +218,6 @@ def holds_nothing(kind: T.DataType) -> bool:
     if isinstance(kind, T.MapType):
         return holds_nothing(kind.valueType)
     return isinstance(kind, T.NullType)
-
-
-def unsupported(schema: Any) -> str:
-    """Why no message of a schema is read; empty where they are.
-
-    A type that holds itself has no columns. Items of no bytes could be any number of them.
-    """
-    return _unsupported(schema, (), set())
-
-
-def _unsupported(schema: Any, around: Sequence[str], empty: set[str]) -> str:
-    """See `unsupported`; `empty` learns the names of types without bytes."""
-    if isinstance(schema, str):
-        return f"{schema} holds itself" if schema in around else ""
-    if isinstance(schema, list):
-        return next(filter(None, (_unsupported(one, around, empty) for one in schema)), "")
-    if not isinstance(schema, dict):
-        return "not a schema of Avro"
-    if "name" in schema:
-        names = {schema["name"], f"{schema.get('namespace', '')}.{schema['name']}"}
-        around = (*around, *names)
-        if _is_empty(schema, empty):
-            empty |= names
-    if schema.get("type") == "array" and _is_empty(schema.get("items"), empty):
-        return "an array of items without bytes"
-    inner = [schema.get("items", "null"), schema.get("values", "null")]
-    inner += [one.get("type") for one in schema.get("fields", ())]
-    if isinstance(schema.get("type"), dict | list):
-        inner.append(schema["type"])
-    return _unsupported(inner, around, empty)
-
-
-def _is_empty(items: Any, empty: set[str]) -> bool:
-    """Whether items take no bytes; a name may stand for such a type."""
-    if isinstance(items, dict):
-        kind = items.get("type")
-        if kind in ("record", "error"):
-            return all(_is_empty(one.get("type"), empty) for one in items.get("fields", ()))
-        return _is_empty(kind, empty) or (kind == "fixed" and not items.get("size"))
-    # By its last part: a name that is taken for another one costs a schema, not the process.
-    names = {one.rpartition(".")[2] for one in empty}
-    return items == "null" or (isinstance(items, str) and items.rpartition(".")[2] in names)
 
 
 def _first_line(error: BaseException) -> str:
