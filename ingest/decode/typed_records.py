@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pyspark.sql import types as T
 
 from ingest.column_names import folded
+from ingest.decode.avro_encodings import Encoded
 from ingest.shapes.conversion import at, cast_exactly, text_literal
 
 # Casts between types that lose nothing.
@@ -62,8 +63,15 @@ def _fitted(
     kind: T.DataType, found: T.DataType, source: str, keeps: bool
 ) -> tuple[str, list[_Lost]]:
     """SQL of the column's value, and what it may not hold, by paths that begin below it."""
-    if kind == found:
-        return source, []
+    if isinstance(found, Encoded):
+        return _fitted_number(kind, found, source, keeps)
+    return (source, []) if kind == found else _converted(kind, found, source, keeps)
+
+
+def _converted(
+    kind: T.DataType, found: T.DataType, source: str, keeps: bool
+) -> tuple[str, list[_Lost]]:
+    """See `_fitted`: of another type than the column's."""
     if (type(found), type(kind)) in _WIDENING:
         return f"cast({source} as {kind.simpleString()})", []
     if isinstance(kind, T.VariantType):
@@ -76,8 +84,8 @@ def _fitted(
         pairs = ", ".join(f"{name}, {value}" for name, value in zip(names, values, strict=True))
         value = f"if({source} is null, null, named_struct({pairs}))"
         return value, [(f".{path}", text) for path, text in lost]
-    if isinstance(kind, T.ArrayType) and isinstance(found, T.ArrayType):
-        return _fitted_items(kind, found, source, keeps)
+    if isinstance(kind, T.ArrayType | T.MapType) and type(kind) is type(found):
+        return _fitted_elements(kind, found, source, keeps)
     text = _as_text(found, source)
     value = f"cast(null as {kind.simpleString()})"
     if not isinstance(kind, _NESTED):
@@ -85,17 +93,38 @@ def _fitted(
     return value, [("", f"if({source} is not null and {value} is null, {text}, null)")]
 
 
-def _fitted_items(
-    kind: T.ArrayType, found: T.ArrayType, source: str, keeps: bool
+def _fitted_elements(
+    kind: T.ArrayType | T.MapType, found: T.DataType, source: str, keeps: bool
 ) -> tuple[str, list[_Lost]]:
-    """See `_fitted`: where an item loses something, all of them are rescued."""
+    """See `_fitted`: where an item, or a map's value, loses something, all of them are rescued."""
     name = f"i{source.count('.')}"
-    item, lost = _fitted(kind.elementType, found.elementType, name, keeps)
-    value = f"transform({source}, {name} -> {item})"
+    if isinstance(kind, T.MapType) and isinstance(found, T.MapType):
+        item, lost = _fitted(kind.valueType, found.valueType, name, keeps)
+        value, items = f"transform_values({source}, (k, {name}) -> {item})", f"map_values({source})"
+    else:
+        item, lost = _fitted(_element(kind), _element(found), name, keeps)
+        value, items = f"transform({source}, {name} -> {item})", source
     if not lost:
         return value, []
     either = " or ".join(f"({text}) is not null" for _, text in lost)
-    return value, [("", f"if(exists({source}, {name} -> {either}), to_json({source}), null)")]
+    return value, [("", f"if(exists({items}, {name} -> {either}), to_json({source}), null)")]
+
+
+def _element(kind: T.DataType) -> T.DataType:
+    return kind.elementType if isinstance(kind, T.ArrayType) else kind
+
+
+def _fitted_number(
+    kind: T.DataType, found: Encoded, source: str, keeps: bool
+) -> tuple[str, list[_Lost]]:
+    """See `_fitted`: of a number, or bytes, that stand for something else."""
+    if found.was_a_number and isinstance(kind, T.IntegerType | T.LongType):
+        return f"cast({source} as {kind.simpleString()})", []
+    meaning = found.value(source)
+    value, lost = _fitted(kind, found.stands_for, meaning, keeps)
+    texts = [text for _, text in lost]
+    far = f"if({source} is not null and {meaning} is null, {found.text(source)}, null)"
+    return value, [("", f"coalesce({', '.join([*texts, far])})")]
 
 
 def _as_text(found: T.DataType, source: str) -> str:
@@ -105,6 +134,8 @@ def _as_text(found: T.DataType, source: str) -> str:
         return f"to_json({source})"
     if isinstance(found, T.BinaryType):
         return f"base64({source})"
+    if isinstance(found, Encoded):
+        return found.text(source)
     return f"cast({source} as string)"
 
 

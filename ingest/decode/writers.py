@@ -19,6 +19,7 @@ from pyspark.sql import types as T
 from pyspark.sql.avro.functions import from_avro
 
 from ingest.column_names import folded
+from ingest.decode.avro_encodings import as_encoded, decoded, encoded
 from ingest.decode.repository import Agreed, StreamSchema
 from ingest.decode.schema_ids import guid_of
 from ingest.decode.typed_records import nullable
@@ -53,7 +54,8 @@ _VALUE = "value"
 class Read:
     """How messages of one writer's schema are read: as `reader`, where given.
 
-    `kind`: the columns that come out; `why` it cannot be read at all.
+    Both are without the logical types that `avro_encodings` is for. `kind`: the columns that come
+    out; `why` it cannot be read at all.
     """
 
     writer: str
@@ -179,7 +181,8 @@ class Writers:
         numbers = {*agreed.newest, *(agreed.writers.keys() - schema.agreed.writers.keys())}
         for one in self.reads(agreed, numbers).values() if self._are_columns else ():
             for field in one.kind.fields if one.kind else ():
-                incoming.setdefault(folded(field.name), field)
+                column = T.StructField(field.name, decoded(field.dataType))
+                incoming.setdefault(folded(field.name), column)
         schema.agree(agreed, T.StructType(list(incoming.values())), batch_id, now)
 
     def _read(self, writer: str, reader: str | None) -> Read:
@@ -190,23 +193,39 @@ class Writers:
 
     def _judged(self, writer: str, reader: str | None) -> Read:
         try:
-            if why := unsupported(json.loads(writer)):
+            schema = json.loads(writer)
+            if why := unsupported(schema):
                 return Read(writer, why=why)
             if reader is not None and why_not_readable(writer, reader) is not None:
                 return self._read(writer, None)
+            writer = json.dumps(as_encoded(schema))
+            if reader is not None:
+                schema = json.loads(reader)
+                reader = json.dumps(as_encoded(schema))
             nothing = F.lit(None).cast("binary")
             kind = self._spark.range(0).select(Read(writer, reader).record(nothing)).schema[0]
+            found = encoded(schema, nullable(kind.dataType))
         except Exception as error:  # what a registry holds may be anything
             return Read(writer, why=f"not a schema that Spark reads: {_first_line(error)}")
-        found, is_record = nullable(kind.dataType), isinstance(kind.dataType, T.StructType)
+        is_record = isinstance(kind.dataType, T.StructType)
         if not isinstance(found, T.StructType):
             found = T.StructType([T.StructField(_VALUE, found)])
         if holds_nothing(found):
             return Read(writer, why="a record without fields, or a field that is always null")
-        names = [folded(name) for name in found.fieldNames()]
-        if len(set(names)) < len(names):
+        if has_equal_names(found):
             return Read(writer, why="two fields differ in case only")
         return Read(writer, reader, found, is_record=is_record)
+
+
+def has_equal_names(kind: T.DataType) -> bool:
+    """Whether Spark takes two fields of one record for the same."""
+    if isinstance(kind, T.StructType):
+        names = {folded(name) for name in kind.fieldNames()}
+        inside = any(has_equal_names(one.dataType) for one in kind.fields)
+        return inside or len(names) < len(kind.fields)
+    if isinstance(kind, T.ArrayType):
+        return has_equal_names(kind.elementType)
+    return isinstance(kind, T.MapType) and has_equal_names(kind.valueType)
 
 
 def holds_nothing(kind: T.DataType) -> bool:
