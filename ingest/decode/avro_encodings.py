@@ -13,7 +13,6 @@ from typing import Any
 from pyspark.sql import types as T
 
 from ingest.registry.references import full_name
-from ingest.shapes.conversion import cast_exactly
 from ingest.shapes.datetimes import FIRST_MICROSECOND, LAST_MICROSECOND
 
 _NAMED = ("record", "error", "enum", "fixed")
@@ -55,7 +54,9 @@ class Encoded(T.DataType):
     def value(self, source: str) -> str:
         """SQL of what is encoded; null where no column or no reader could show it."""
         if size := _SIZES.fullmatch(self.logical):
-            return cast_exactly(self.stands_for, _decimal_text(source, int(size[2])))
+            # The text has the type's scale, so nothing is rounded.
+            text, kind = _decimal_text(source, int(size[2])), self.stands_for.simpleString()
+            return f"try_cast({text} as {kind})"
         if self.logical == "date":
             least, most = FIRST_MICROSECOND // _DAYS, LAST_MICROSECOND // _DAYS
             return f"if({source} between {least} and {most}, date_from_unix_date({source}), null)"
