@@ -125,11 +125,9 @@ def _fixed(size: int, **more: Any) -> Callable[[str], dict[str, Any]]:
 
 
 _TIMES = (0, 1, -1, 86_399_999, 1_764_000_000_123_456, -(2**63), 2**63 - 1, 253_402_300_800_000)
-# Of 9 to 17 bytes; the last two have more than 38 digits.
-_LARGE = (
-    *(b"\x80" + bytes(8), b"\x00\xff" * 5, b"\xff" * 12, bytes(15) + b"\x07", b"\x01" * 15),
-    *(b"\x7f" * 16, b"\x01" + bytes(16)),
-)
+# Of 9 to 16 bytes; and of more than 38 digits, with which Spark reads no message.
+_LARGE = (b"\x80" + bytes(8), b"\x00\xff" * 5, b"\xff" * 12, bytes(15) + b"\x07", b"\x01" * 15)
+_TOO_LARGE = (b"\x7f" * 16, b"\x01" + bytes(16))
 _CENTS = (b"\x00", b"\xff", b"\x04\xd2", b"\x7f\xff\xff\xff\xff\xff\xff\xff")
 
 
@@ -178,6 +176,11 @@ def named_leaves(name: str) -> list[Kind]:
             _fixed(4, logicalType="decimal", precision=5, scale=1)(name),
             _one_of(b"\x00\x00\x04\xd2", b"\x7f\xff\xff\xff"),
             _decimal(5, 1),
+        ),
+        Kind(
+            _fixed(16, logicalType="decimal", precision=36, scale=4)(name),
+            _one_of(b"\x00" * 15 + b"\x07", b"\xff" * 16, b"\x01" * 16, b"\x7f" * 16),
+            _decimal(36, 4),
         ),
         Kind(_fixed(12, logicalType="duration")(name), _one_of(bytes(range(12))), bytearray),
     ]
@@ -228,7 +231,9 @@ class Drawn:
 
 
 def _of_files() -> list[Kind]:
-    return [_union(), Kind("null", _one_of(None), _same)]
+    decimal = _logical("bytes", "decimal", precision=38, scale=9)
+    too_large = Kind(decimal, _one_of(*_TOO_LARGE), _decimal(38, 9))
+    return [_union(), Kind("null", _one_of(None), _same), too_large]
 
 
 def _union() -> Kind:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from ingest.declarations.globs import glob_problem
@@ -47,11 +47,13 @@ def _names_problem(glob: str) -> str | None:
 
 
 def _names_days(form: str) -> bool:
-    """Whether the folder of a day tells the day."""
+    """Whether the name of a day's folder tells the day."""
+    name = _SOME_DAY.strftime(form)
     try:
-        return datetime.strptime(_SOME_DAY.strftime(form), form).date() == _SOME_DAY  # noqa: DTZ007
+        told = datetime.strptime(name, form).replace(tzinfo=UTC).date()
     except ValueError:
         return False
+    return told == _SOME_DAY and "/" not in name
 
 
 def _csv_problems(csv: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -24,27 +24,39 @@ _TICKS = {"millis": 10**3, "micros": 10**6, "nanos": 10**9}
 
 
 class Encoded(T.DataType):
-    """The type of a number, or of bytes, that stand for something else; `logical` is Avro's word.
+    """The type of a value that Spark reads as it is encoded; `logical` is Avro's word.
 
-    Of decimals it has their precision and scale: `decimal(9,2)`.
+    Of decimals it has their precision and scale: `decimal(9,2)`. `fixed` has their bytes, where
+    they are a fixed number of bytes, or more digits than a decimal; else Spark reads them as
+    decimals of 38 digits, of which those that are too many show.
     """
 
-    def __init__(self, logical: str) -> None:
-        self.logical = logical
+    def __init__(self, logical: str, *, fixed: bool = False) -> None:
+        self.logical, self.fixed = logical, fixed
 
     def simpleString(self) -> str:  # noqa: N802
         """Tells columns of different encodings apart."""
-        return self.logical
+        return f"{self.logical} {'fixed' if self.fixed else ''}"
+
+    @property
+    def _size(self) -> tuple[int, int] | None:
+        """Precision and scale of a decimal."""
+        found = _SIZES.fullmatch(self.logical)
+        return (int(found[1]), int(found[2])) if found else None
 
     @property
     def stands_for(self) -> T.DataType:
         """The type of what is encoded."""
-        if size := _SIZES.fullmatch(self.logical):
-            precision, scale = int(size[1]), int(size[2])
-            return T.DecimalType(precision, scale) if precision <= _DIGITS else T.StringType()
+        if size := self._size:
+            return T.DecimalType(*size) if size[0] <= _DIGITS else T.StringType()
         if self.logical == "date":
             return T.DateType()
         return T.StringType() if self.logical.startswith("time-") else T.TimestampType()
+
+    @property
+    def number(self) -> T.DataType:
+        """The type of a number that is encoded."""
+        return T.IntegerType() if self.logical in ("date", "time-millis") else T.LongType()
 
     @property
     def was_a_number(self) -> bool:
@@ -53,28 +65,41 @@ class Encoded(T.DataType):
 
     def value(self, source: str) -> str:
         """SQL of what is encoded; null where no column or no reader could show it."""
-        if size := _SIZES.fullmatch(self.logical):
+        if size := self._size:
             # The text has the type's scale, so nothing is rounded.
-            text, kind = _decimal_text(source, int(size[2])), self.stands_for.simpleString()
-            return f"try_cast({text} as {kind})"
+            text = _decimal_text(source, size[1]) if self.fixed else source
+            return f"try_cast({text} as {self.stands_for.simpleString()})"
         if self.logical == "date":
-            least, most = FIRST_MICROSECOND // _DAYS, LAST_MICROSECOND // _DAYS
-            return f"if({source} between {least} and {most}, date_from_unix_date({source}), null)"
+            return f"if({source} {self._is_shown}, date_from_unix_date({source}), null)"
         ticks = _TICKS[self.logical.rpartition("-")[2]]
         if self.logical.startswith("time-"):
             return _time_of_day(source, ticks)
         if ticks == 10**9:
             # Of 64 bits, all are in the years of the calendar.
             return f"timestamp_micros({source} div 1000 - if({source} % 1000 < 0, 1, 0))"
-        size_of_one = 10**6 // ticks
-        least, most = FIRST_MICROSECOND // size_of_one, LAST_MICROSECOND // size_of_one
-        micros = f"timestamp_micros({source} * {size_of_one})"
-        return f"if({source} between {least} and {most}, {micros}, null)"
+        micros = f"timestamp_micros({source} * {10**6 // ticks})"
+        return f"if({source} {self._is_shown}, {micros}, null)"
+
+    @property
+    def _is_shown(self) -> str:
+        """SQL, after a number: whether every reader can show its date or timestamp."""
+        unit = _DAYS if self.logical == "date" else 10**6 // _TICKS[self.logical[10:]]
+        return f"between {FIRST_MICROSECOND // unit} and {LAST_MICROSECOND // unit}"
+
+    def lost(self, source: str) -> str | None:
+        """SQL of the text of what has no `value`, else null; None where all have one."""
+        if self._size:
+            is_lost = f"{source} is not null and {self.value(source)} is null"
+            return f"if({is_lost}, {self.text(source)}, null)"
+        if self.was_a_number:
+            return None
+        return f"if(not {source} {self._is_shown}, cast({source} as string), null)"
 
     def text(self, source: str) -> str:
         """SQL of what is encoded as text; of what has none, the encoding's."""
-        if size := _SIZES.fullmatch(self.logical):
-            return f"coalesce({_decimal_text(source, int(size[2]))}, base64({source}))"
+        if size := self._size:
+            whole = f"coalesce({_decimal_text(source, size[1])}, base64({source}))"
+            return whole if self.fixed else f"cast({source} as string)"
         return f"coalesce(cast({self.value(source)} as string), cast({source} as string))"
 
 
@@ -85,11 +110,7 @@ def _decimal_text(source: str, scale: int) -> str:
     high = f"cast(conv(substring({digits}, 1, 16), 16, -10) as decimal(20,0))"
     low = f"cast(conv(substring({digits}, 17), 16, 10) as decimal(20,0))"
     wide = f"try_add(try_multiply({high}, cast({1 << 64} as decimal(20,0))), {low})"
-    narrow = f"conv(lpad(hex({source}), 16, if({is_negative}, 'F', '0')), 16, -10)"
-    whole = (
-        f"case when octet_length({source}) between 1 and 8 then {narrow} "
-        f"when octet_length({source}) between 9 and 16 then cast({wide} as string) end"
-    )
+    whole = f"if(octet_length({source}) between 1 and 16, cast({wide} as string), null)"
     if not scale:
         return whole
     padded = f"regexp_replace({whole}, '^(-?)([0-9]{{1,{scale}}})$', '$1{'0' * scale}$2')"
@@ -127,7 +148,9 @@ def as_encoded(schema: Any) -> Any:
         return schema
     plain = {name: as_encoded(one) for name, one in schema.items() if name not in _AS_THEY_ARE}
     plain |= {name: schema[name] for name in _AS_THEY_ARE if name in schema}
-    if _encoding(schema):
+    if encoding := _encoding(schema):
+        if encoding.logical.startswith("decimal") and not encoding.fixed:
+            return {**plain, "precision": _DIGITS}
         del plain["logicalType"]
     return plain
 
@@ -144,7 +167,8 @@ def _encoding(schema: Mapping[str, Any]) -> Encoded | None:
         if not (isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision):
             return None
         is_one = precision > 0 and (bits is None or 10**precision <= 1 << bits)
-        return Encoded(f"decimal({precision},{scale})") if is_one else None
+        are_bytes = bits is not None or precision > _DIGITS
+        return Encoded(f"decimal({precision},{scale})", fixed=are_bytes) if is_one else None
     return _ENCODED.get((kind, logical)) if isinstance(kind, str) else None
 
 

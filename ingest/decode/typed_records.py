@@ -34,8 +34,10 @@ def typed_row(
     if not lost:
         return values, "cast(null as string)"
     pairs = ", ".join(f"{text_literal(path)}, {text}" for path, text in lost)
-    there = f"map_filter(map({pairs}), (k, v) -> v is not null)"
-    return values, f"if(cardinality({there}) = 0, null, to_json({there}))"
+    there = f"to_json(map_filter(map({pairs}), (k, v) -> v is not null))"
+    # Of most records nothing is lost, which is seen without a map.
+    is_some = f"coalesce({', '.join(text for _, text in lost)}) is not null"
+    return values, f"if({is_some}, {there}, null)"
 
 
 def _members(
@@ -119,12 +121,12 @@ def _fitted_number(
 ) -> tuple[str, list[_Lost]]:
     """See `_fitted`: of a number, or bytes, that stand for something else."""
     if found.was_a_number and isinstance(kind, T.IntegerType | T.LongType):
-        return f"cast({source} as {kind.simpleString()})", []
-    meaning = found.value(source)
-    value, lost = _fitted(kind, found.stands_for, meaning, keeps)
+        return _fitted(kind, found.number, source, keeps)
+    value, lost = _fitted(kind, found.stands_for, found.value(source), keeps)
     texts = [text for _, text in lost]
-    far = f"if({source} is not null and {meaning} is null, {found.text(source)}, null)"
-    return value, [("", f"coalesce({', '.join([*texts, far])})")]
+    if there := found.lost(source):
+        texts.append(there)
+    return value, [("", f"coalesce({', '.join(texts)})")] if texts else []
 
 
 def _as_text(found: T.DataType, source: str) -> str:

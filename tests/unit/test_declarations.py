@@ -203,6 +203,10 @@ WRONG = {
         {**GOOD, "dated_folders": {"format": "dt=%Y-%m", "open_for": "1 day"}},
         "dated_folders.format: 'dt=%Y-%m' is no format of days",
     ),
+    "a folder within a folder that names a day": (
+        {**GOOD, "dated_folders": {"format": "%Y/%m/%d", "open_for": "1 day"}},
+        "dated_folders.format: '%Y/%m/%d' is no format of days",
+    ),
     "a time that no clock has": (
         {**GOOD, "key": ["id"], "deduplicate_within": "99999999999 days"},
         "deduplicate_within: '99999999999 days' is longer than 36500 days",
