@@ -10,8 +10,6 @@ import re
 
 from pyspark.sql import types as T
 
-from ingest.column_names import folded, is_column_name
-
 _SIMPLE: dict[str, T.DataType] = {
     "string": T.StringType(),
     "boolean": T.BooleanType(),
@@ -33,7 +31,6 @@ _SIMPLE: dict[str, T.DataType] = {
     "binary": T.BinaryType(),
     "variant": T.VariantType(),
 }
-REFUSED_NAME = "Delta takes no name with a blank or one of ,;{}()= in it"
 _ALLOWED = f" of a column; allowed: {', '.join(_SIMPLE)}, decimal(p,s), array<>, map<>, struct<>"
 _DECIMAL = re.compile(
     r"(?:decimal|dec|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?", re.IGNORECASE
@@ -95,23 +92,12 @@ def _struct(text: str) -> tuple[T.DataType, str]:
         rest = rest[name.end() :].removeprefix(":")
         kind, rest = _parse(rest)
         fields.append(T.StructField((name[1] or name[2]).replace("``", "`"), kind))
-        _check_member(fields)
         extra = _COMMENT.match(rest)
         rest = rest[extra.end() :] if extra else rest
         if not rest.startswith(","):
             break
         rest = rest[1:].lstrip()
     return T.StructType(fields), _after(rest, ">")
-
-
-def _check_member(fields: list[T.StructField]) -> None:
-    """Raise ValueError where Delta takes no table with the last one of these members."""
-    *before, name = [field.name for field in fields]
-    if not is_column_name(name):
-        raise ValueError(f"{name!r}: {REFUSED_NAME}")
-    for other in before:
-        if folded(other) == folded(name):
-            raise ValueError(f"members {other!r} and {name!r}: Spark takes both for one")
 
 
 def _after(text: str, token: str) -> str:

@@ -8,12 +8,13 @@ from typing import Any
 from pyspark.sql import types as T
 
 from ingest.column_names import folded, is_column_name
-from ingest.declarations.datatypes import REFUSED_NAME, data_type
+from ingest.declarations.datatypes import data_type
 from ingest.declarations.envelopes import with_envelope_hints, with_identity
 from ingest.declarations.masks import dropped_columns
 from ingest.declarations.stream import ColumnHint, Envelope
 from ingest.declarations.words import Path, is_path, split_path
 
+_REFUSED_NAME = "Delta takes no name with a blank or one of ,;{}()= in it"
 _Problem = tuple[str, str]
 _LISTS = ("key", "event_id", "sequence_by")
 # Types that event_time can be of: `_event_date` follows from it.
@@ -38,10 +39,8 @@ def declared_hints(columns: Mapping[str, Any]) -> tuple[tuple[ColumnHint, ...], 
             continue
         if reason := _name_problem(name, is_typed=kind is not None):
             problems.append((f"columns.{name}", reason))
-        elif kind is not None and _is_empty(kind):
-            problems.append(
-                (f"columns.{name}.data_type", "no file stores a struct<> of no members")
-            )
+        elif kind is not None and (reason := _type_problem(kind)):
+            problems.append((f"columns.{name}.data_type", reason))
         else:
             hints.append(ColumnHint(path=split_path(name), type=kind))
     return tuple(hints), [*problems, *_names_twice(hints)]
@@ -51,16 +50,28 @@ def _name_problem(name: str, *, is_typed: bool) -> str | None:
     if not is_path(name):
         return "is no path, such as a.b; a name with a dot in it stands between backticks"
     refused = [part for part in split_path(name) if is_typed and not is_column_name(part)]
-    return f"{refused[0]!r}: {REFUSED_NAME}" if refused else None
+    return f"{refused[0]!r}: {_REFUSED_NAME}" if refused else None
 
 
-def _is_empty(kind: T.DataType) -> bool:
-    """Whether a type holds a struct without members."""
+def _type_problem(kind: T.DataType) -> str | None:
+    """Why no table can have a column of a type."""
+    inner: list[T.DataType] = []
     if isinstance(kind, T.StructType):
-        return not kind.fields or any(_is_empty(one.dataType) for one in kind.fields)
-    if isinstance(kind, T.ArrayType):
-        return _is_empty(kind.elementType)
-    return isinstance(kind, T.MapType) and _is_empty(kind.valueType)
+        names: dict[str, str] = {}
+        for name in kind.fieldNames():
+            if not is_column_name(name):
+                return f"{name!r}: {_REFUSED_NAME}"
+            if other := names.get(folded(name)):
+                return f"members {other!r} and {name!r}: Spark takes both for one"
+            names[folded(name)] = name
+        if not names:
+            return "no file stores a struct<> of no members"
+        inner = [one.dataType for one in kind.fields]
+    elif isinstance(kind, T.ArrayType):
+        inner = [kind.elementType]
+    elif isinstance(kind, T.MapType):
+        inner = [kind.valueType]
+    return next(filter(None, map(_type_problem, inner)), None)
 
 
 def _names_twice(hints: Sequence[ColumnHint]) -> Iterator[_Problem]:
