@@ -264,6 +264,9 @@ def _map(inner: Kind) -> Kind:
 
 def differences(wanted: Any, found: Any, path: str) -> Iterator[str]:
     """Paths, as `_rescued` writes them, of what was to land and did not."""
+    if found is None and isinstance(wanted, dict | list) and not wanted:
+        # There is nothing in it that could be rescued.
+        return
     if isinstance(wanted, dict) and isinstance(found, dict):
         for name, one in wanted.items():
             yield from differences(one, found.get(name), f"{path}.{name}")
@@ -271,12 +274,14 @@ def differences(wanted: Any, found: Any, path: str) -> Iterator[str]:
     elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         for place, (one, other) in enumerate(zip(wanted, found, strict=True)):
             yield from differences(one, other, f"{path}[{place}]")
-    elif isinstance(wanted, Either):
-        if wanted != found:
-            yield path if found is None else f"{path} is {found!r}, not {wanted!r}"
-    elif isinstance(wanted, float) and isinstance(found, float):
-        same = wanted == found or (math.isnan(wanted) and math.isnan(found))
-        if not same or (wanted == 0 and math.copysign(1, wanted) != math.copysign(1, found)):
-            yield path
-    elif type(wanted) is not type(found) or wanted != found:
+    elif not _is_same(wanted, found):
         yield path if found is None else f"{path} is {found!r}, not {wanted!r}"
+
+
+def _is_same(wanted: Any, found: Any) -> bool:
+    if isinstance(wanted, Either):
+        return bool(wanted == found)
+    if isinstance(wanted, float) and isinstance(found, float):
+        # So zero has its sign, and NaN is itself.
+        return repr(wanted) == repr(found)
+    return type(wanted) is type(found) and bool(wanted == found)

@@ -44,16 +44,16 @@ def lost(row: Any) -> list[str]:
 
 def test_files_of_any_types_land_as_fastavro_reads_them(workshop: Workshop) -> None:
     rng, wanted = random.Random(seed()), {}
-    workshop.stream("lattice", format="avro", max_columns=10_000)
+    workshop.stream("avro_lattice", format="avro", max_columns=10_000)
     for number in range(cases(60)):
         column, kind = f"c{number}", Drawn(rng).kind(rng.randrange(3))
         values = [kind.draw(rng) for _ in range(3)]
         schema = record(("id", "int"), (column, kind.schema))
         rows = [{"id": place, column: value} for place, value in enumerate(values)]
-        workshop.drop("lattice", f"{column}.avro", file(schema, *rows))
+        workshop.drop("avro_lattice", f"{column}.avro", file(schema, *rows))
         wanted[column] = [kind.lands(value) for value in values], schema
-    workshop.land("lattice")
-    assert workshop.rejects("lattice") == []
+    workshop.land("avro_lattice")
+    assert workshop.rejects("avro_lattice") == []
     landed = {(one["_source"].rpartition("/")[2], one["id"]): one for one in all_rows(workshop)}
     assert len(landed) == 3 * len(wanted)
     for column, (values, schema) in wanted.items():
@@ -69,8 +69,8 @@ def test_files_of_any_types_land_as_fastavro_reads_them(workshop: Workshop) -> N
 
 
 def all_rows(workshop: Workshop) -> list[dict[str, Any]]:
-    """Bronze of `lattice`."""
-    return [row.asDict() for row in workshop.table("lattice").collect()]
+    """Bronze of `avro_lattice`."""
+    return [row.asDict() for row in workshop.table("avro_lattice").collect()]
 
 
 def test_a_map_is_a_map_whatever_it_holds(workshop: Workshop) -> None:
@@ -92,14 +92,14 @@ def test_a_map_is_a_map_whatever_it_holds(workshop: Workshop) -> None:
         "l": [{}, {"a": 1}],
         "landed": {},
     }
-    workshop.stream("maps", {"landed": "struct<a: int>"}, format="avro")
-    workshop.drop("maps", "1.avro", file(schema, empty))
-    workshop.land("maps")
-    workshop.drop("maps", "2.avro", file(schema, full))
+    workshop.stream("avro_maps", {"landed": "struct<a: int>"}, format="avro")
+    workshop.drop("avro_maps", "1.avro", file(schema, empty))
+    workshop.land("avro_maps")
+    workshop.drop("avro_maps", "2.avro", file(schema, full))
     wider = record(("id", "int"), ("r", of(record(("z", "double"), name="Inner"))))
-    workshop.drop("maps", "3.avro", file(wider, {"id": 3, "r": {"k": {"z": 0.5}}}))
-    workshop.land("maps")
-    kinds = {one.name: one.dataType.simpleString() for one in workshop.table("maps").schema}
+    workshop.drop("avro_maps", "3.avro", file(wider, {"id": 3, "r": {"k": {"z": 0.5}}}))
+    workshop.land("avro_maps")
+    kinds = {one.name: one.dataType.simpleString() for one in workshop.table("avro_maps").schema}
     assert [kinds[name] for name in ("m", "r", "u", "l", "landed")] == [
         "map<string,bigint>",
         "map<string,struct<x:bigint,y:string,z:double>>",
@@ -107,7 +107,7 @@ def test_a_map_is_a_map_whatever_it_holds(workshop: Workshop) -> None:
         "array<map<string,bigint>>",
         "struct<a:int>",
     ]
-    rows = workshop.rows("maps", "id", "m", "r", "u", "l", "landed", "_rescued")
+    rows = workshop.rows("avro_maps", "id", "m", "r", "u", "l", "landed", "_rescued")
     first, second, third = (as_python(row) for row in rows)
     assert first == {**empty, "landed": {"a": 1}, "_rescued": '{"landed.b":"2"}'}
     wide = {"k": {"x": 1, "y": None, "z": None}}
@@ -117,14 +117,14 @@ def test_a_map_is_a_map_whatever_it_holds(workshop: Workshop) -> None:
 
 def test_local_times_stay_as_they_are_where_that_is_declared(workshop: Workshop) -> None:
     local = {"type": "long", "logicalType": "local-timestamp-micros"}
-    workshop.stream("local", {"naive": "timestamp_ntz"}, format="avro")
+    workshop.stream("avro_local", {"naive": "timestamp_ntz"}, format="avro")
     value = 1_764_000_000_123_456
     schema = record(("naive", local), ("utc", local))
-    workshop.drop("local", "1.avro", file(schema, {"naive": value, "utc": value}))
-    workshop.land("local")
+    workshop.drop("avro_local", "1.avro", file(schema, {"naive": value, "utc": value}))
+    workshop.land("avro_local")
     shown = ["cast(naive as string) naive", "cast(utc as string) utc", "_rescued"]
-    assert workshop.rows("local", *shown) == [("2025-11-24 16:00:00.123456",) * 2 + (None,)]
-    assert dict(workshop.table("local").dtypes)["utc"] == "timestamp"
+    assert workshop.rows("avro_local", *shown) == [("2025-11-24 16:00:00.123456",) * 2 + (None,)]
+    assert dict(workshop.table("avro_local").dtypes)["utc"] == "timestamp"
 
 
 def nested(levels: int) -> tuple[Any, Any]:
@@ -175,14 +175,16 @@ def test_one_odd_file_stops_nothing(workshop: Workshop) -> None:
         "left_over": with_blocks(good, (1, b"\x02\x04")),
         "no_text": file(record(("s", "string")), {"s": "AAAA"}).replace(b"AAAA", b"\xffAAA"),
     }
-    workshop.stream("odd", format="avro")
+    workshop.stream("avro_odd", format="avro")
     for name, content in (landing | refused).items():
-        workshop.drop("odd", f"{name}.avro", content)
-    workshop.land("odd")
-    assert {row.file for row in workshop.rejects("odd")} == {f"{name}.avro" for name in refused}
-    assert {row._reason_code for row in workshop.rejects("odd")} == {"FILE_UNREADABLE"}
-    ids = [row.id for row in workshop.rows("odd", "id") if row.id is not None]
+        workshop.drop("avro_odd", f"{name}.avro", content)
+    workshop.land("avro_odd")
+    assert {row.file for row in workshop.rejects("avro_odd")} == {
+        f"{name}.avro" for name in refused
+    }
+    assert {row._reason_code for row in workshop.rejects("avro_odd")} == {"FILE_UNREADABLE"}
+    ids = [row.id for row in workshop.rows("avro_odd", "id") if row.id is not None]
     assert ids == [1, 2, 3, 4, 5]
-    assert [row.value for row in workshop.rows("odd", "value") if row.value] == ["x"]
-    [deep] = [row for row in workshop.rows("odd", "id", "_rescued") if row.id == 2]
+    assert [row.value for row in workshop.rows("avro_odd", "value") if row.value] == ["x"]
+    [deep] = [row for row in workshop.rows("avro_odd", "id", "_rescued") if row.id == 2]
     assert json.loads(deep._rescued) == {"x": value}
