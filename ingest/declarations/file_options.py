@@ -11,7 +11,7 @@ from ingest.declarations.globs import glob_problem
 from ingest.declarations.stream import CsvOptions
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://")
-_LETTERS = ("sep", "quote", "escape")
+_CHARACTERS = ("sep", "quote", "escape")
 _SOME_DAY = date(2026, 11, 28)
 
 
@@ -50,19 +50,19 @@ def _names_days(form: str) -> bool:
     """Whether the name of a day's folder tells the day."""
     name = _SOME_DAY.strftime(form)
     try:
-        told = datetime.strptime(name, form).replace(tzinfo=UTC).date()
+        day = datetime.strptime(name, form).replace(tzinfo=UTC).date()
     except ValueError:
         return False
-    return told == _SOME_DAY and "/" not in name
+    return day == _SOME_DAY and "/" not in name
 
 
 def _csv_problems(csv: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     default = CsvOptions()
-    found = {key: csv.get(key, getattr(default, key)) for key in _LETTERS}
+    found = {key: csv.get(key, getattr(default, key)) for key in _CHARACTERS}
     for key, text in found.items():
         where = f"meta.ingest.csv.{key}"
         if len(text) > 1:
-            yield where, f"'{text}' has {len(text)} letters, and may have one{_in_yml(text)}"
+            yield where, f"'{text}' has {len(text)} characters; one is allowed{_in_yml(text)}"
         elif text in ("\n", "\r"):
             yield where, f"{text!r} ends a line"
         elif text > "\uffff":
@@ -75,7 +75,7 @@ def _csv_problems(csv: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _in_yml(text: str) -> str:
-    """What to write for a letter that was escaped in single quotes, as yml does not read it."""
+    """What to write for a character that was escaped in single quotes, as yml does not read it."""
     if not re.fullmatch(r"\\([0abtnvfre]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})", text):
         return ""
     return f'; write it in double quotes: "{text}"'

@@ -20,8 +20,8 @@ def declared_masks(columns: Mapping[str, Any]) -> Mapping[Path, Mask]:
 
 def dropped_columns(columns: Mapping[str, Any]) -> set[Path]:
     """Paths of the columns that there are not, by their masks."""
-    told = ((column["name"], _told(column)) for column in columns.values())
-    return {split_path(name) for name, mask in told if mask == Mask.DROP.value}
+    masks = ((column["name"], _told(column)) for column in columns.values())
+    return {split_path(name) for name, mask in masks if mask == Mask.DROP.value}
 
 
 def mask_problems(

@@ -123,8 +123,8 @@ def _time_of_day(source: str, ticks: int) -> str:
     fraction = (
         f"regexp_replace(substring(cast({ticks} + {source} % {ticks} as string), 2), '0+$', '')"
     )
-    behind = f"if({source} % {ticks} = 0, '', concat('.', {fraction}))"
-    text = f"concat(format_string('%02d:%02d:%02d', {clock}), {behind})"
+    point = f"if({source} % {ticks} = 0, '', concat('.', {fraction}))"
+    text = f"concat(format_string('%02d:%02d:%02d', {clock}), {point})"
     return f"if({source} < 0, cast({source} as string), {text})"
 
 

@@ -167,16 +167,19 @@ WRONG = {
         },
         "quarantine needs format json",
     ),
-    "a separator of several letters": (
+    "a separator of several characters": (
         {**CSV, "csv": {"sep": "||"}},
-        "meta.ingest.csv.sep: '||' has 2 letters, and may have one",
+        "meta.ingest.csv.sep: '||' has 2 characters; one is allowed",
     ),
     "a tab that yml does not read": (
         {**CSV, "csv": {"sep": r"\t"}},
-        r"""sep: '\t' has 2 letters, and may have one; write it in double quotes: "\t" """.strip(),
+        r"""sep: '\t' has 2 characters; one is allowed; write it in double quotes: "\t" """.strip(),
     ),
-    "a quote of several letters": ({**CSV, "csv": {"quote": "''"}}, "meta.ingest.csv.quote: "),
-    "an escape of several letters": ({**CSV, "csv": {"escape": "ab"}}, "meta.ingest.csv.escape: "),
+    "a quote of several characters": ({**CSV, "csv": {"quote": "''"}}, "meta.ingest.csv.quote: "),
+    "an escape of several characters": (
+        {**CSV, "csv": {"escape": "ab"}},
+        "meta.ingest.csv.escape: ",
+    ),
     "a quote that Spark takes for two": ({**CSV, "csv": {"quote": "\U0001f600"}}, "csv.quote: "),
     "a separator that ends lines": ({**CSV, "csv": {"sep": "\r"}}, "csv.sep: '\\r' ends a line"),
     "a backslash as a separator": ({**CSV, "csv": {"sep": "\\"}}, "csv.sep: a backslash"),
