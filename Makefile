@@ -9,7 +9,8 @@ TESTS := test-build test-ingest test-live test-suite test-play test-commands
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
 # Tests that draw their input.
-PROMISES := tests/unit/test_fitting.py tests/spark/test_json_promises.py
+PROMISES := tests/unit/test_fitting.py tests/unit/test_json_layouts.py \
+    tests/spark/test_json_promises.py tests/spark/test_avro_files.py tests/spark/test_avro_messages.py
 .PHONY: help setup demo live test $(TESTS) fuzz lint docs bench lock clean
 
 help: ## Show this

@@ -11,6 +11,8 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from ingest.column_names import member_path
+
 
 class Either:
     """Stands for one of several values."""
@@ -264,12 +266,9 @@ def _map(inner: Kind) -> Kind:
 
 def differences(wanted: Any, found: Any, path: str) -> Iterator[str]:
     """Paths, as `_rescued` writes them, of what was to land and did not."""
-    if found is None and isinstance(wanted, dict | list) and not wanted:
-        # There is nothing in it that could be rescued.
-        return
     if isinstance(wanted, dict) and isinstance(found, dict):
         for name, one in wanted.items():
-            yield from differences(one, found.get(name), f"{path}.{name}")
+            yield from differences(one, found.get(name), member_path(path, name))
         yield from (f"{path}.{name} is too many" for name in found.keys() - wanted.keys())
     elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         for place, (one, other) in enumerate(zip(wanted, found, strict=True)):
