@@ -8,7 +8,10 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 TESTS := test-build test-ingest test-live test-suite test-play test-commands
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
-.PHONY: help setup demo live test $(TESTS) lint docs bench lock clean
+# Tests that draw their input.
+PROMISES := tests/unit/test_fitting.py tests/unit/test_json_layouts.py \
+    tests/spark/test_json_promises.py tests/spark/test_avro_files.py tests/spark/test_avro_messages.py
+.PHONY: help setup demo live test $(TESTS) fuzz lint docs bench lock clean
 
 help: ## Show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -44,6 +47,12 @@ test-live:
 # In a process of its own beside others, so that both halves end together.
 test-play:
 	@$(RUN) pytest tests/live/test_play.py
+
+# Ten times the cases, from a seed of the moment, which the first line names.
+FUZZ := HEADWATER_FUZZ=$(or $(CASES),10) HEADWATER_FUZZ_SEED=$(or $(SEED),$(shell date +%s))
+fuzz: ## Test promises on random input for longer (SEED=1 CASES=10)
+	@echo "$(FUZZ)"
+	@$(FUZZ) $(RUN) pytest $(PROMISES)
 
 lint: ## ruff, mypy and sqlfluff
 	@$(RUN) ruff check .

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
+# Delta refuses these in column names unless columns are mapped (Delta protocol, "Column
+# Mapping"), and in Arrow a name ends at a zero.
+_REFUSED_NAME = re.compile(r"[ ,;{}()\n\t=\0]|^$")
 # Java's Character.toLowerCase of a capital I with a dot; Python's has two characters.
 _DOTTED_I = "\u0130"
+
+
+# What would read as more than one part of a path.
+_ODD_PART = re.compile(r"[.\[\]`]|^$")
+
+
+def member_path(path: str, name: str) -> str:
+    """The path of a member below `path`, as `_rescued` has it: `a.b`, and with a dot in its name
+    between backticks, as in a declaration."""
+    part = f"`{name.replace('`', '``')}`" if _ODD_PART.search(name) else name
+    return f"{path}.{part}" if path else part
 
 
 @lru_cache(maxsize=10_000)
@@ -17,6 +32,11 @@ def folded(name: str) -> str:
     sharp s is not two. Python's `lower` and `casefold` both disagree.
     """
     return "".join(map(_folded, name))
+
+
+def is_column_name(name: str) -> bool:
+    """Whether Delta takes `name` for a column."""
+    return not _REFUSED_NAME.search(name)
 
 
 def _folded(character: str) -> str:

@@ -1,4 +1,4 @@
-"""How much fuzz tests try: a few seconds by default, longer by hand."""
+"""How long fuzz tests run: a few seconds by default, longer with `make fuzz`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import os
 
 
 def cases(default: int) -> int:
-    """How many cases a test tries, where `default` take a few seconds."""
+    """How many cases a fuzz test draws."""
     return default * int(os.environ.get("HEADWATER_FUZZ", "1"))
 
 
 def seed() -> int:
-    """What cases are drawn by."""
+    """What the cases follow from: the same ones at each run, unless another is asked for."""
     return int(os.environ.get("HEADWATER_FUZZ_SEED", "0"))

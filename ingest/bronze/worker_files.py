@@ -70,7 +70,7 @@ class WorkerFiles:
             "held": written.held,
             "marks": written.marks,
             "rows": sum(file.rows for file in written.files),
-            "rescued": 0,
+            "rescued": written.rescued,
         }
 
 

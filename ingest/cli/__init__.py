@@ -57,11 +57,14 @@ def check(
     """Check the declarations. Fast; starts no Spark."""
     from ingest.cli import gate, show
     from ingest.declarations.project import declared_streams, summary
+    from ingest.files.listing import check_paths
 
     if against is not None:
         gate.check_against(against, select or (), exclude or (), json)
         return
     streams = declared_streams(select or (), exclude or ())
+    for missing in check_paths(streams):
+        show.warning(missing)
     if json:
         show.as_json([summary(stream) for stream in streams])
     else:

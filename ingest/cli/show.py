@@ -50,6 +50,11 @@ def error(failed: HeadwaterError) -> None:
         sys.stderr.write(f"error[{failed.code}]: {' '.join(line.split())}\n")
 
 
+def warning(text: str) -> None:
+    """Print a line on standard error that stops nothing."""
+    sys.stderr.write(f"warning: {' '.join(text.split())}\n")
+
+
 def logging_to_stderr() -> None:
     """What streams say while they work, one line each."""
     logging.basicConfig(

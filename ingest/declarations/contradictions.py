@@ -5,12 +5,15 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Any
 
 from ingest.declarations.envelopes import with_identity
+from ingest.declarations.file_options import file_problems
+from ingest.declarations.globs import glob_problem
 from ingest.declarations.stream import REST_OF_TYPES
-from ingest.declarations.words import IDENTIFIER, SIZE, split_path
+from ingest.declarations.words import IDENTIFIER, SIZE, duration, split_path
 
 _OF_THE_REST = re.compile(rf"^{REST_OF_TYPES}(_\d+)?$")
 # Keys that mean something of files only, of records that are read, of topics, and of a group.
@@ -32,6 +35,8 @@ _NOT_OF = {
     # How the connector writes follows from the declaration.
     "postgres": (*_OF_FILES, *_OF_TOPICS, "debezium"),
 }
+_DURATIONS = ("min_file_age", "deduplicate_within", "tables_interval")
+_LONGEST = timedelta(days=36_500)
 _OF_A_GROUP = ("per_type", "on_incompatible_change")
 
 
@@ -45,11 +50,8 @@ def contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         declared["move_destination"], declared["path"]
     ):
         yield "meta.ingest.move_destination", "lies in path: moved files would land again"
-    if "/" in (glob := declared.get("path_glob_filter", "")):
-        yield (
-            "meta.ingest.path_glob_filter",
-            f"{glob!r}: no file's name has a /, its folder is path",
-        )
+    yield from file_problems(declared)
+    yield from _duration_problems(declared)
     given = with_identity(declared)
     if declared.get("apply_as_deletes") and not given.get("sequence_by"):
         yield (
@@ -66,6 +68,19 @@ def contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "meta.ingest.event_id", f"must be given with deduplicate_within{reason}"
     if isinstance(size := declared.get("max_bytes_per_trigger"), str) and not SIZE.match(size):
         yield "meta.ingest.max_bytes_per_trigger", f"{size!r} is not a size such as 512mb"
+
+
+def _duration_problems(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    given = {key: declared[key] for key in _DURATIONS if key in declared}
+    if "dated_folders" in declared:
+        given["dated_folders.open_for"] = declared["dated_folders"]["open_for"]
+    for key, text in given.items():
+        try:
+            is_sound = duration(text) <= _LONGEST
+        except OverflowError:
+            is_sound = False
+        if not is_sound:
+            yield f"meta.ingest.{key}", f"{text!r} is longer than {_LONGEST.days} days"
 
 
 def _contradictions_of_source(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -173,6 +188,9 @@ def _group_problems(
         )
     if on_change == "fail_group" and one.get("per_type") != "tables":
         yield f"{where}.on_incompatible_change", "fail_group goes with per_type: tables"
+    for glob in one.get("event_types", ()):
+        if reason := glob_problem(glob):
+            yield f"{where}.event_types", reason
     name = one.get("name", "")
     if name and not (IDENTIFIER.match(name) and not _OF_THE_REST.match(name)):
         yield (

@@ -31,6 +31,7 @@ _SIMPLE: dict[str, T.DataType] = {
     "binary": T.BinaryType(),
     "variant": T.VariantType(),
 }
+_ALLOWED = f" of a column; allowed: {', '.join(_SIMPLE)}, decimal(p,s), array<>, map<>, struct<>"
 _DECIMAL = re.compile(
     r"(?:decimal|dec|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?", re.IGNORECASE
 )
@@ -65,7 +66,7 @@ def _parse(text: str) -> tuple[T.DataType, str]:
         return _NESTED[name](rest[1:])
     if name in _SIMPLE:
         return _SIMPLE[name], rest
-    raise ValueError(f"{name or text!r} is not a Spark type")
+    raise ValueError(f"{name or text!r} is not a Spark type{_ALLOWED}")
 
 
 def _array(text: str) -> tuple[T.DataType, str]:

@@ -18,6 +18,12 @@ def declared_masks(columns: Mapping[str, Any]) -> Mapping[Path, Mask]:
     return {split_path(name): Mask(mask) for name, mask in told if mask is not None}
 
 
+def dropped_columns(columns: Mapping[str, Any]) -> set[Path]:
+    """Paths of the columns that there are not, by their masks."""
+    masks = ((column["name"], _told(column)) for column in columns.values())
+    return {split_path(name) for name, mask in masks if mask == Mask.DROP.value}
+
+
 def mask_problems(
     columns: Mapping[str, Any], declared: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:

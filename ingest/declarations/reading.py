@@ -18,6 +18,7 @@ from pyspark.sql.types import VariantType
 from ingest.declarations.contradictions import contradictions, told_groups
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.envelopes import with_envelope_hints, with_identity, with_source
+from ingest.declarations.hints import declared_hints, hint_problems
 from ingest.declarations.masks import declared_masks, mask_problems
 from ingest.declarations.schema_files import schema_problems, schema_text
 from ingest.declarations.stream import (
@@ -75,8 +76,8 @@ def read_stream(node: Mapping[str, Any]) -> Stream:
     place = f"{node['original_file_path']}: {node['source_name']}.{node['name']}"
     declared = node["config"]["meta"]["ingest"]
     problems = list(_schema_problems(declared))
-    hints, hint_problems = _hints(node["columns"])
-    problems += hint_problems
+    hints, problems_of_hints = declared_hints(node["columns"])
+    problems += problems_of_hints
     if not IDENTIFIER.match(node["identifier"]):
         problems.append(("identifier", f"{node['identifier']!r}: lower-case letters, digits and _"))
     if node["schema"] != "bronze":
@@ -85,6 +86,7 @@ def read_stream(node: Mapping[str, Any]) -> Stream:
         declared = with_source(declared)
         problems += [*contradictions(declared), *schema_problems(declared)]
         problems += mask_problems(node["columns"], declared)
+        problems += hint_problems(node["columns"], hints, declared)
         if declared["from"] == "postgres" and not DATABASE.match(node["source_name"]):
             reason = "lower-case letters, digits and _, at most 40, with from: postgres"
             problems.append(("source", f"{node['source_name']!r}: {reason}"))
@@ -120,27 +122,6 @@ def _schema_problems(declared: object) -> Iterator[tuple[str, str]]:
             yield where, f"{error.instance!r} is no name of a topic, and no list of such names"
         else:
             yield where, error.message
-
-
-def _hints(columns: Mapping[str, Any]) -> tuple[tuple[ColumnHint, ...], list[tuple[str, str]]]:
-    hints: list[ColumnHint] = []
-    problems: list[tuple[str, str]] = []
-    for column in columns.values():
-        if column["name"].startswith("_"):
-            if column.get("data_type"):
-                problems.append((f"columns.{column['name']}", "names with _ belong to ingest"))
-            continue
-        try:
-            declared = column.get("data_type")
-            hints.append(
-                ColumnHint(
-                    path=split_path(column["name"]),
-                    type=data_type(declared) if declared else None,
-                )
-            )
-        except ValueError as error:
-            problems.append((f"columns.{column['name']}.data_type", str(error)))
-    return tuple(hints), problems
 
 
 def _stream(

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
-from fnmatch import fnmatchcase
 
 from pyspark.sql import types as T
 
+from ingest.declarations.globs import matches
 from ingest.registry.compatibility import Compatibility
 
 
@@ -277,7 +277,7 @@ class Events:
         return next(
             group
             for group in self.groups
-            if any(fnmatchcase(event_type, glob) for glob in group.event_types)
+            if any(matches(event_type, glob) for glob in group.event_types)
         )
 
 

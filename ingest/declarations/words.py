@@ -11,7 +11,8 @@ _SIZE_UNITS = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 IDENTIFIER = re.compile(r"^[a-z_][a-z0-9_]{0,127}$")
 # Names of databases, which are part of those of slots; PostgreSQL has 63 characters for these.
 DATABASE = re.compile(r"^[a-z0-9_]{1,40}$")
-_PATH_PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
+_PART = r"`((?:[^`]|``)+)`|([^.`]+)"
+_PATH_PART, _PATH = re.compile(_PART), re.compile(rf"(?:{_PART})(?:\.(?:{_PART}))*")
 
 Path = tuple[str, ...]
 
@@ -21,6 +22,11 @@ def split_path(text: str) -> Path:
     return tuple(
         (quoted.replace("``", "`") or plain) for quoted, plain in _PATH_PART.findall(text.strip())
     )
+
+
+def is_path(text: str) -> bool:
+    """Whether a text is a path: names with a dot between, backticks around one with a dot."""
+    return bool(_PATH.fullmatch(text.strip()))
 
 
 def duration(text: str) -> timedelta:

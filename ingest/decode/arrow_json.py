@@ -4,7 +4,8 @@ DuckDB reads JSON several times as fast as Spark does. Like Spark it drops what 
 not name, and it makes numbers of strings. So the members of each text are counted by what
 stands behind their colons, and compared with what the columns hold: a text whose counts are
 equal, and in which nothing is written that counting cannot see, is proven whole. Where that
-proves nothing the document is read in Python and compared value by value (`fits`).
+proves nothing the document is read in Python and compared value by value (`fitted`). Where DuckDB
+has given up on a text, for half of a surrogate pair in it, what Python reads is taken.
 
 Numbers and booleans leave DuckDB as the text of their value, because as such they show whether
 they were strings, fractions or too large.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import atexit
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,12 +27,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as T
 
-from ingest.decode.fitting import fits
+from ingest.decode.exact_json import is_too_deep
+from ingest.decode.fitting import fitted
+from ingest.decode.json_layouts import Layouts
+from ingest.decode.json_members import BRACE, BRACKET, Members, WrittenMembers
 
 if TYPE_CHECKING:
-    Bytes = np.ndarray[Any, np.dtype[np.uint8]]
-    Counts = np.ndarray[Any, np.dtype[np.int64]]
-    Mask = np.ndarray[Any, np.dtype[np.bool_]]
+    from ingest.decode.json_members import Bytes, Counts, Mask
 
 # What counting cannot see, in a text that DuckDB takes for JSON: a colon apart from its name, a
 # name that ends in a backslash, a comma too many; where a value stands, NaN, Infinity and what a
@@ -42,53 +44,11 @@ _UNSEEN = (
     r"(?:[0-9]{20}|9[0-9]{18}|[0-9]{7,}\.|[0-9]*\.[0-9]{9}|[0-9.]+[eE]"
     r"|(?i:nan|inf(?:inity)?)[ \t\r\n]*[,}\]])"
 )
-_QUOTE, _BACKSLASH, _COLON, _SPACE, _BRACE, _BRACKET, _NULL = b'"\\: {[n'
-# What a value's first byte says of it: nothing, or that it is a scalar, an object, an array, null.
-_KINDS = 5
-_KIND = np.zeros(256, dtype=np.int64)
-_KIND[list(b'"-0123456789tf')] = 1
-_KIND[_BRACE], _KIND[_BRACKET], _KIND[_NULL] = 2, 3, 4
 # Any 18 digits are a 64-bit integer.
 _WHOLE, _NUMBER = r"^-?[0-9]{1,18}$", r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
 # Each smaller whole number is a double.
 _EXACT_IN_DOUBLE = 2.0**53
 _TRANSFORMED = "select json_transform($text, '$structure') as r from texts"
-
-
-@dataclass(frozen=True, slots=True)
-class Members:
-    """Members of objects that are not null, in each of many values: by kind of their values."""
-
-    scalars: Counts
-    objects: Counts
-    arrays: Counts
-
-    @staticmethod
-    def none(length: int) -> Members:
-        """No members in so many values."""
-        return Members(*(np.zeros(length, dtype=np.int64) for _ in range(3)))
-
-    def add(self, other: Members) -> None:
-        """Count those too."""
-        for mine, more in zip(self._counts(), other._counts(), strict=True):
-            np.add(mine, more, out=mine)
-
-    def equals(self, other: Members) -> Mask:
-        """Where the counts are equal."""
-        found: Mask = self.scalars == other.scalars
-        found &= (self.objects == other.objects) & (self.arrays == other.arrays)
-        return found
-
-    def _counts(self) -> tuple[Counts, Counts, Counts]:
-        return self.scalars, self.objects, self.arrays
-
-    def summed(self, offsets: Counts) -> Members:
-        """The members of runs of values, each from one offset to the next."""
-
-        def sums(counts: Counts) -> Counts:
-            return np.diff(np.concatenate([[0], np.cumsum(counts)])[offsets])
-
-        return Members(sums(self.scalars), sums(self.objects), sums(self.arrays))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +70,19 @@ class _Found:
         np.logical_or(self.odd, any_of_runs(elements.odd, offsets), out=self.odd)
 
 
-def records(
-    texts: pa.Array, kind: T.StructType, *, overflow_matters: bool
-) -> tuple[pa.StructArray, Mask]:
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Texts as columns: what those hold, whether that is all, and empty values without a column.
+
+    `rescued` is JSON, by path; null for a text without such values.
+    """
+
+    columns: pa.StructArray
+    are_whole: Mask
+    rescued: pa.StringArray
+
+
+def records(texts: pa.Array, kind: T.StructType, *, overflow_matters: bool) -> Records:
     """Each text's columns, and whether they hold all of it. A text that is no object does not fit.
 
     Of scalars there are only strings, bigints, doubles and booleans in `kind`, and VARIANT,
@@ -120,15 +90,46 @@ def records(
     column does not fit. Each call costs ten milliseconds, whatever it reads.
     """
     texts = legible(texts)
+    columns, proven = _counted(texts, kind)
+    rescued = pa.nulls(len(texts), pa.string())
+    rows = np.flatnonzero(~proven).tolist()
+    looked_at = {row: fitted(texts[row].as_py(), kind, overflow_matters) for row in rows}
+    fitting = {row: one for row, one in looked_at.items() if one}
+    proven[list(fitting)] = True
+    # What DuckDB has of a text that it cannot read is a record of nulls.
+    is_there = _is_there(columns)
+    unread = {row: one.values() for row, one in fitting.items() if not is_there[row]}
+    columns = _replaced(columns, unread)
+    rescued = _replaced(rescued, {row: one.rescued for row, one in fitting.items() if one.rescued})
+    return Records(columns, proven, rescued)
+
+
+def _counted(texts: pa.StringArray, kind: T.StructType) -> tuple[pa.StructArray, Mask]:
+    """Each text's columns, and whether counting proves that they hold all of it."""
     found = _Found.nothing(len(texts))
     columns, _ = _column(kind, _parsed(texts, kind), found)
-    written, seen = _written(texts)
-    seen &= ~_mask(pc.match_substring_regex(texts, _UNSEEN), where_null=True)
-    is_object = _is_there(columns) & (_first_bytes(texts) == _BRACE)
-    proven = seen & is_object & ~found.odd & written.equals(found.inside)
-    for row in np.flatnonzero(~proven):
-        proven[row] = fits(texts[row].as_py(), kind, overflow_matters=overflow_matters)
+    written = WrittenMembers(texts)
+    proven = written.is_seen & written.members.equals(found.inside) & ~found.odd
+    proven &= _is_there(columns) & (_first_bytes(texts) == BRACE)
+    proven &= ~_mask(pc.match_substring_regex(texts, _UNSEEN), where_null=True)
+    # A null is not counted, so that it may stand beside another member of its name.
+    rows = np.flatnonzero(proven & (written.members.nulls > found.inside.nulls))
+    if len(rows):
+        proven[rows] = ~_layouts.repeating(texts if len(rows) == len(texts) else texts.take(rows))
+    for row in np.flatnonzero(proven & written.may_be_deep()):
+        proven[row] = not is_too_deep(texts[row].as_py())
     return columns, proven
+
+
+def _replaced(values: pa.Array, others: Mapping[int, Any]) -> pa.Array:
+    """The values, with others in some rows."""
+    if not others:
+        return values
+    chosen = np.arange(len(values))
+    chosen[list(others)] = len(values) + np.arange(len(others))
+    # Arrow replaces no structs in their places.
+    more = pa.array(others.values(), values.type)
+    return pa.concat_arrays([values, more]).take(pa.array(chosen))
 
 
 def legible(texts: pa.Array) -> pa.StringArray:
@@ -165,6 +166,7 @@ class _Experience:
 
 
 _experience = _Experience()
+_layouts = Layouts()
 
 
 @contextmanager
@@ -261,8 +263,10 @@ def _count_members(kind: T.DataType, column: pa.Array, there: Mask, members: Mem
     """Count each value itself, which is a member of an object."""
     if isinstance(kind, T.VariantType):
         first = _first_bytes(column)
-        is_object, is_array = first == _BRACE, first == _BRACKET
-        members.add(Members(there & ~(is_object | is_array), there & is_object, there & is_array))
+        is_object, is_array = first == BRACE, first == BRACKET
+        is_scalar = there & ~(is_object | is_array)
+        nothing = np.zeros(len(there), dtype=bool)
+        members.add(Members(is_scalar, there & is_object, there & is_array, nothing))
     elif isinstance(kind, T.ArrayType):
         np.add(members.arrays, there, out=members.arrays)
     elif isinstance(kind, T.StructType | T.MapType):
@@ -279,7 +283,7 @@ def _list(kind: T.ArrayType, values: pa.ListArray, found: _Found) -> tuple[pa.Ar
     np.logical_or(inner.odd, ~there, out=inner.odd)
     if isinstance(kind.elementType, T.StringType):
         first = _first_bytes(elements)
-        np.logical_or(inner.odd, (first == _BRACE) | (first == _BRACKET), out=inner.odd)
+        np.logical_or(inner.odd, (first == BRACE) | (first == BRACKET), out=inner.odd)
     found.add(inner, _numbers(values.offsets))
     typed = pa.ListArray.from_arrays(values.offsets, elements, mask=values.is_null())
     return typed, _is_there(values)
@@ -298,9 +302,9 @@ def _scalar(kind: T.DataType, values: pa.Array, found: _Found) -> pa.Array:
     if isinstance(kind, T.StringType):
         return values
     if isinstance(kind, T.VariantType):
-        written, seen = _written(values)
-        found.inside.add(written)
-        odd = _is_there(values) & ~seen
+        written = WrittenMembers(values)
+        found.inside.add(written.members)
+        odd = _is_there(values) & ~written.is_seen
         typed = values
     elif isinstance(kind, T.BooleanType):
         typed = pc.equal(values, "true")
@@ -335,34 +339,6 @@ def _number(text: str, kind: pa.DataType) -> int | float | None:
         return int(text) if -(2**63) <= int(text) < 2**63 else None
     except ValueError:
         return None
-
-
-def _written(texts: pa.StringArray) -> tuple[Members, Mask]:
-    """The members that each text writes, and whether there was a value behind each colon."""
-    data, offsets = bytes_of(texts)
-    colons = np.flatnonzero(data == _COLON)
-    # A quote inside a string stands behind a backslash.
-    colons = colons[(data[colons - 1] == _QUOTE) & (data[colons - 2] != _BACKSLASH)]
-    first = data[colons + 1]
-    spaced = np.flatnonzero(first == _SPACE)
-    first[spaced] = data[colons[spaced] + 2]
-    sizes = np.diff(np.searchsorted(colons, offsets))
-    row_begins = np.repeat(np.arange(len(texts)) * _KINDS, sizes)
-    counts = np.bincount(row_begins + _KIND[first], minlength=len(texts) * _KINDS)
-    unknown, scalars, objects, arrays, _ = counts.reshape(-1, _KINDS).T.copy()
-    return Members(scalars, objects, arrays), unknown == 0
-
-
-def bytes_of(texts: pa.StringArray) -> tuple[Bytes, Counts]:
-    """The bytes of all texts, and where each begins; the last number is their end."""
-    _, offsets, data = texts.buffers()
-    positions = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    begin, end = (int(positions[0]), int(positions[-1])) if len(positions) else (0, 0)
-    # Two more, so that each has a next one and a second next.
-    found = np.zeros(end - begin + 2, dtype=np.uint8)
-    if data is not None:
-        found[:-2] = np.frombuffer(data, dtype=np.uint8)[begin:end]
-    return found, positions.astype(np.int64) - begin
 
 
 def _first_bytes(texts: pa.StringArray) -> Bytes:

@@ -8,8 +8,7 @@ from functools import lru_cache
 import pyarrow as pa
 from pyspark.sql import types as T
 
-from ingest.column_names import folded
-from ingest.shapes.evolution import is_column_name
+from ingest.column_names import folded, is_column_name
 
 _MOST_DIGITS = 38
 _NESTED = (T.StructType, T.ArrayType, T.MapType)

@@ -20,8 +20,9 @@ from pyspark.sql import types as T
 
 from ingest.decode.connect_documents import Write, writer
 from ingest.decode.connect_messages import ConnectMessages
-from ingest.decode.connect_values import unchanged
+from ingest.decode.connect_values import LOCAL_TICKS, unchanged
 from ingest.decode.exact_json import loaded, may_be_deep, written
+from ingest.decode.known_shapes import AVRO
 from ingest.errors import SourceUnreadable
 from ingest.files.avro import avro_records
 
@@ -34,10 +35,8 @@ _LOGICAL = {
     "time-micros": f"{_DEBEZIUM}.MicroTime",
     "timestamp-millis": f"{_CONNECT}.Timestamp",
     "timestamp-micros": f"{_DEBEZIUM}.MicroTimestamp",
-    "timestamp-nanos": f"{_DEBEZIUM}.NanoTimestamp",
-    "local-timestamp-millis": f"{_CONNECT}.Timestamp",
-    "local-timestamp-micros": f"{_DEBEZIUM}.MicroTimestamp",
-    "local-timestamp-nanos": f"{_DEBEZIUM}.NanoTimestamp",
+    # Of Avro's own, for which Connect has no name.
+    **{name: f"{AVRO}.{name}" for name in ("timestamp-nanos", *LOCAL_TICKS)},
 }
 
 
@@ -87,6 +86,8 @@ def avro_texts(path: str) -> Iterator[str]:
             # A name may be half of a surrogate pair, which no file can hold.
             text.encode()
             yield text
+    except RecursionError as error:
+        raise SourceUnreadable(f"{path}: its schema is nested too deep") from error
     except Exception as error:
         # Broken bytes lead anywhere: errors of codecs, of memory, of the interpreter.
         reason = " ".join(str(error).split())

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
-from ingest.decode.connect_values import Convert, by_schema, unchanged
+from ingest.decode.connect_values import by_schema, unchanged
 from ingest.decode.exact_json import Number, loaded, named, written
+from ingest.decode.known_shapes import Convert
 
 Write = Callable[[Any], str]
 # Levels of a schema; what is nested deeper is read as any message is, which refuses some.

@@ -8,8 +8,9 @@ from typing import Any
 from pyspark.sql import types as T
 
 from ingest.declarations.stream import DebeziumOptions
-from ingest.decode.connect_values import Convert, by_name, by_schema, by_type
+from ingest.decode.connect_values import by_fields, by_name, by_type
 from ingest.decode.exact_json import DEEPEST, Refused, deeper, loaded, may_be_deep
+from ingest.decode.known_shapes import Convert
 
 _SCHEMA, _PAYLOAD = '{"schema":{', ',"payload":'
 _SPACES = " \t\r\n"
@@ -61,30 +62,47 @@ class ConnectMessages:
         message = loaded(text)
         if not isinstance(message, dict) or message.keys() != {"schema", "payload"}:
             return text, message, self._plain
-        return text, message["payload"], self._with_schema(text, message["schema"])
+        return text, message["payload"], self._with_schema(message["schema"])
 
     def _known_head(self, body: str) -> str:
         """The head of a message, where one like it has come before: of several schemas by turns."""
         if not (self._newest_head and body.startswith(self._newest_head)):
-            self._newest_head = next(filter(body.startswith, self._by_head), "")
+            known = filter(body.startswith, self._by_head)
+            self._newest_head = next(known, "") or self._new_head(body)
         return self._newest_head
 
-    def _with_schema(self, text: str, schema: Any) -> Convert:
-        head = _head(text)
+    def _new_head(self, body: str) -> str:
+        """The head of a message, once its schema is understood; else nothing.
+
+        A schema may be nested deeper than its values may.
+        """
+        try:
+            head = _head(body)
+            schema = json.loads(head[len(_SCHEMA) - 1 : -len(_PAYLOAD)]) if head else None
+            convert = self._with_schema(schema)
+        except (Refused, ValueError, RecursionError):
+            return ""
+        if not 0 < len(head) <= _LONGEST_HEAD:
+            return ""
+        if len(self._by_head) >= _MOST_SCHEMAS:
+            self._by_head.clear()
+        self._by_head[head] = convert
+        return head
+
+    def _with_schema(self, schema: Any) -> Convert:
         if schema is None:
             return self._plain
         try:
             row = self.row_schema(schema)
+            if row and "fields" not in row:
+                raise ValueError(f"of type {row.get('type')}, whose values are no rows")
             # Its columns alone: a row is no value of a semantic type.
-            fields = {"type": "struct", "fields": row["fields"]} if row else None
-            convert = by_schema(fields, self._declared) if fields else self._plain
+            return by_fields(row, self._declared) if row else self._plain
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise Refused("MALFORMED_SCHEMA", f"not a schema of Connect: {error!r}") from error
-        if 0 < len(head) <= _LONGEST_HEAD:
-            if len(self._by_head) >= _MOST_SCHEMAS:
-                self._by_head.clear()
-            self._by_head[head], self._newest_head = convert, head
-        return convert
+            why = f"not a schema of Connect: {error!r}"
+            raise Refused("MALFORMED_SCHEMA", why) from error
+        except RecursionError as error:
+            raise Refused("TOO_DEEP", "its schema is nested too deep") from error
 
     def _without_schema(self) -> Convert:
         converts = {one.name: by_type(one.dataType, self._options) for one in self._declared.fields}

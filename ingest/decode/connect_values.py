@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -19,11 +19,17 @@ from typing import Any
 from pyspark.sql import types as T
 
 from ingest.declarations.stream import DebeziumOptions, DecimalHandling, TimePrecision
-from ingest.decode.exact_json import DECIMAL_DIGITS, Inexact, Known, Number, Refused, loaded
+from ingest.decode.exact_json import Inexact, Known, Number, Refused, loaded
 from ingest.decode.fitting import NON_NUMBERS
+from ingest.decode.known_shapes import (
+    AVRO,
+    DECIMAL,
+    Convert,
+    kind_of_decimal,
+    shaped,
+)
 from ingest.shapes.conversion import type_at
-
-Convert = Callable[[Any], Any]
+from ingest.shapes.shape import TIMESTAMP
 
 _EPOCH = date(1970, 1, 1)
 # Spark casts other years too, but few readers of its tables do. What does not fit is rescued,
@@ -33,7 +39,6 @@ _OUT_OF_CALENDAR = re.compile(r"[-+]?[0-9]+-|[-+]?infinity$")
 _INFINITIES = (-(2**63), 2**63 - 1)
 _FAR = "not in the years 1 to 9999: "
 _MILLIS, _MICROS, _NANOS = 10**3, 10**6, 10**9
-_DECIMAL = "org.apache.kafka.connect.data.Decimal"
 # Of PostgreSQL's numeric, whose limits are the widest: a scale is data, and may be anything.
 _SCALES = range(-131_072, 16_384)
 # As many digits as a number in JSON may have.
@@ -49,26 +54,29 @@ def unchanged(value: Any) -> Any:
 def by_schema(schema: Mapping[str, Any], kind: T.DataType | None) -> Convert:
     """For a value of this Connect schema, in a column that is declared as `kind` or not at all."""
     name, parameters = schema.get("name") or "", schema.get("parameters") or {}
-    if name == _DECIMAL:
-        precision = int(parameters.get("connect.decimal.precision", DECIMAL_DIGITS))
-        return _safely(_decimal(int(parameters.get("scale", 0)), precision, kind))
+    if name == DECIMAL:
+        word = kind_of_decimal(parameters)
+        return _safely(_decimal(int(parameters.get("scale", 0)), word, kind))
     named = by_name(name, kind)
     return _by_literal_type(schema, kind) if named is unchanged else named
+
+
+def by_fields(schema: Mapping[str, Any], kind: T.DataType | None) -> Convert:
+    """For a row, whose columns are those of a struct of Connect."""
+    fields = {one["field"]: one for one in schema.get("fields", ())}
+    return _members({name: by_schema(one, type_at(kind, (name,))) for name, one in fields.items()})
 
 
 def _by_literal_type(schema: Mapping[str, Any], kind: T.DataType | None) -> Convert:
     of = schema.get("type")
     if of == "struct":
-        fields = {one["field"]: one for one in schema.get("fields", ())}
-        return _members(
-            {name: by_schema(one, type_at(kind, (name,))) for name, one in fields.items()}
-        )
+        return shaped(by_fields(schema, kind), schema)
     if of == "array":
         element = kind.elementType if isinstance(kind, T.ArrayType) else None
-        return _elements(by_schema(schema["items"], element))
+        return shaped(_elements(by_schema(schema["items"], element)), schema)
     if of == "map":
         value = kind.valueType if isinstance(kind, T.MapType) else None
-        return _values(by_schema(schema["values"], value))
+        return shaped(_values(by_schema(schema["values"], value)), schema)
     return _LITERALS.get(str(of), unchanged)
 
 
@@ -85,7 +93,7 @@ def by_type(kind: T.DataType, options: DebeziumOptions) -> Convert:
 
 def _by_scalar_type(kind: T.DataType, options: DebeziumOptions) -> Convert:
     if isinstance(kind, T.DecimalType) and options.decimal_handling is DecimalHandling.PRECISE:
-        return _safely(_decimal(kind.scale, kind.precision, kind))
+        return _safely(_decimal(kind.scale, _word(kind), kind))
     if isinstance(kind, T.DateType):
         return _safely(_date)
     if isinstance(kind, T.TimestampType | T.TimestampNTZType):
@@ -95,10 +103,12 @@ def _by_scalar_type(kind: T.DataType, options: DebeziumOptions) -> Convert:
 
 def by_name(name: str, kind: T.DataType | None) -> Convert:
     """For a value of this semantic type, in a column that is declared as `kind`."""
-    if name == _DECIMAL and isinstance(kind, T.DecimalType):
-        return _safely(_decimal(kind.scale, kind.precision, kind))
+    if name == DECIMAL and isinstance(kind, T.DecimalType):
+        return _safely(_decimal(kind.scale, _word(kind), kind))
     if name == _JSON and isinstance(kind, T.VariantType):
         return _safely(_document)
+    if name in _WITHOUT_ZONE and isinstance(kind, T.TimestampNTZType):
+        return _safely(_local(_NAMED[name]))
     return _safely(_NAMED[name]) if name in _NAMED else unchanged
 
 
@@ -159,11 +169,11 @@ def _double(value: Any) -> Any:
 _LITERALS: Mapping[str, Convert] = {"bytes": _safely(_bytes), "double": _double, "float": _double}
 
 
-def _decimal(scale: int, precision: int, kind: T.DataType | None) -> Convert:
-    # Databases have decimals of fewer digits than their scale, and of scales below zero.
-    digits, places = max(precision, scale, precision - scale), max(scale, 0)
-    word = f"DECIMAL({digits},{places})" if 0 < digits <= DECIMAL_DIGITS else ""
+def _word(kind: T.DecimalType) -> str:
+    return f"DECIMAL({kind.precision},{kind.scale})"
 
+
+def _decimal(scale: int, word: str, kind: T.DataType | None) -> Convert:
     def converted(value: Any) -> Any:
         if isinstance(value, Mapping):
             return _variable_decimal(value)
@@ -250,15 +260,24 @@ def _second(seconds: int) -> str:
     return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
 
 
-def _timestamp(ticks: int) -> Convert:
-    """For a moment, in ticks of a second since 1970-01-01 UTC; or one that is text."""
+def _local(timestamp: Convert) -> Convert:
+    """For a time without a zone, which a column without a zone is to hold."""
+    return lambda value: Known(timestamp(value).removesuffix("Z"), TIMESTAMP)
+
+
+def _timestamp(ticks: int, *, may_be_infinite: bool = True) -> Convert:
+    """For a moment, in ticks of a second since 1970-01-01 UTC; or one that is text.
+
+    `may_be_infinite`: the ends of 64 bits stand for PostgreSQL's infinity.
+    """
 
     def converted(value: Any) -> str:
         if not isinstance(value, Number):
             return _moment(_text(value), "TIMESTAMP")
         days, time = divmod(int(value), 86_400 * ticks)
-        # The end of 64 bits stands for infinity, also where they count nanoseconds.
-        day = "" if int(value) in _INFINITIES else _day(days)
+        # Also where they count nanoseconds, whose ends are years of the calendar.
+        is_infinite = may_be_infinite and int(value) in _INFINITIES
+        day = "" if is_infinite else _day(days)
         text = f"{day}T{_clock(time, ticks)}Z" if day else f"{_FAR}{value} / {ticks} s"
         return Known(text, "TIMESTAMP")
 
@@ -275,7 +294,17 @@ _TICKS = {
     TimePrecision.MICROSECONDS: _MICROS,
     TimePrecision.NANOSECONDS: _NANOS,
 }
+LOCAL_TICKS = {
+    "local-timestamp-millis": _MILLIS,
+    "local-timestamp-micros": _MICROS,
+    "local-timestamp-nanos": _NANOS,
+}
 _NAMED: Mapping[str, Convert] = {
+    f"{AVRO}.timestamp-nanos": _timestamp(_NANOS, may_be_infinite=False),
+    **{
+        f"{AVRO}.{name}": _timestamp(ticks, may_be_infinite=False)
+        for name, ticks in LOCAL_TICKS.items()
+    },
     "io.debezium.data.VariableScaleDecimal": _variable_decimal,
     "io.debezium.time.Date": _date,
     "io.debezium.time.IsoDate": _date,
@@ -292,3 +321,13 @@ _NAMED: Mapping[str, Convert] = {
     "org.apache.kafka.connect.data.Time": _time(_MILLIS),
     "org.apache.kafka.connect.data.Timestamp": _timestamp(_MILLIS),
 }
+# Of Debezium's those that count, which stand for PostgreSQL's `timestamp`.
+_WITHOUT_ZONE = frozenset(
+    {
+        *(f"{AVRO}.{name}" for name in LOCAL_TICKS),
+        "io.debezium.time.MicroTimestamp",
+        "io.debezium.time.NanoTimestamp",
+        "io.debezium.time.Timestamp",
+        "org.apache.kafka.connect.data.Timestamp",
+    }
+)

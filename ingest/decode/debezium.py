@@ -14,8 +14,8 @@ from pyspark.sql import types as T
 from ingest.column_names import folded
 from ingest.declarations.stream import DebeziumOptions
 from ingest.decode.connect_messages import ConnectMessages
-from ingest.decode.connect_values import Convert
 from ingest.decode.exact_json import Number, Refused
+from ingest.decode.known_shapes import Convert
 
 # Create, read (of a snapshot), update, delete; `m` is a message that changes nothing.
 ROW_OPERATIONS = ("c", "r", "u", "d")

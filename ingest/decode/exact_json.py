@@ -12,6 +12,8 @@ from decimal import Decimal, InvalidOperation
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
+from ingest.column_names import member_path
+
 # Spark 4.0 refuses a VARIANT over this size (VariantUtil.SIZE_LIMIT).
 LARGEST_RECORD = 16 * 1024 * 1024
 # Python stops at 1000 calls inside each other, and what walks through a document takes three a
@@ -137,6 +139,14 @@ _DECODER = json.JSONDecoder(
 )
 
 
+def is_too_deep(text: str) -> bool:
+    """Whether a text that is JSON is nested deeper than a record may be."""
+    try:
+        return deeper(json.loads(text), DEEPEST)
+    except RecursionError:
+        return True
+
+
 def may_be_deep(text: str) -> bool:
     """Whether a text has as many brackets as a document that is nested too deep.
 
@@ -245,16 +255,16 @@ def _collect(
     lost: dict[str, Any],
     keep: bool,
 ) -> None:
-    if raw is None or raw in ({}, []):
+    if raw is None:
         return
-    if held is None:
+    if held is None or (isinstance(raw, str) and not is_unicode(raw)):
         lost[path] = raw
     elif isinstance(raw, dict) and isinstance(held, dict):
         for name, value in raw.items():
             if not keep and columns and name not in columns:
                 continue
             inner = (columns or {}).get(name)
-            _collect(value, held.get(name), inner, f"{path}.{name}" if path else name, lost, keep)
+            _collect(value, held.get(name), inner, member_path(path, name), lost, keep)
     elif isinstance(raw, list) and isinstance(held, list) and len(raw) == len(held):
         for index, (value, inner) in enumerate(zip(raw, held, strict=True)):
             _collect(value, inner, columns, f"{path}[{index}]", lost, keep)

@@ -5,13 +5,16 @@ Of scalars there are only those of JSON in their types, and VARIANT, whose value
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import types as T
 
+from ingest.column_names import member_path
 from ingest.decode.exact_json import (
     Inexact,
     Number,
@@ -23,41 +26,89 @@ from ingest.decode.exact_json import (
 )
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_HALF = re.compile("[\ud800-\udfff]")
 _BOOLEANS = {"true": True, "false": False}
 # Doubles that JSON has no number for; in strings Spark's own parser takes them, too.
 NON_NUMBERS = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
-def fits(text: str | None, kind: T.StructType, *, overflow_matters: bool) -> bool:
-    """Whether `text` is an object, and columns of type `kind` hold all of it.
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """A document all of which columns of a `kind` hold, but for empty values without a column.
+
+    Those are `rescued`, as JSON by path: an empty list or object has no type that a column could
+    have.
+    """
+
+    document: dict[str, Any]
+    kind: T.StructType
+    rescued: str | None
+
+    def values(self) -> Any:
+        """What the columns take."""
+        return taken(self.document, self.kind)
+
+
+def fitted(text: str | None, kind: T.StructType, overflow_matters: bool) -> Fitting | None:
+    """The document that `text` is; None where it is no object all of which `kind` holds.
 
     Any scalar fits a string. A number fits if it is shown again as it was written, but for
     zeros at its end: none of digits that 64 bits do not hold, nor in a string one with an
     exponent. `overflow_matters`: what no column is named for does not fit.
     """
     try:
-        document = loaded(text or "")
+        text = text or ""
+        document = loaded(text)
     except Refused:
-        return False
-    return isinstance(document, dict) and _fits_struct(document, kind, overflow_matters)
+        return None
+    empty: dict[str, Any] = {}
+    look = _Look(overflow_matters, empty)
+    if not isinstance(document, dict) or not look.fits(document, kind, ""):
+        return None
+    # Only escapes can write half of a surrogate pair, which no column holds.
+    if "\\u" in text and not is_unicode(json.dumps(document, ensure_ascii=False)):
+        return None
+    return Fitting(document, kind, written(empty) if empty else None)
 
 
-def _fits(value: Any, kind: T.DataType, overflow: bool) -> bool:
-    if value is None:
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A look at one document, which finds its empty values without a column."""
+
+    overflow_matters: bool
+    empty: dict[str, Any]
+
+    def fits(self, value: Any, kind: T.DataType, path: str) -> bool:
+        if value is None:
+            return True
+        if isinstance(kind, T.StructType):
+            return isinstance(value, dict) and self._fits_struct(value, kind, path)
+        if isinstance(kind, T.ArrayType):
+            return isinstance(value, list) and all(
+                self.fits(one, kind.elementType, f"{path}[{number}]")
+                for number, one in enumerate(value)
+            )
+        if isinstance(kind, T.MapType):
+            return isinstance(value, dict) and all(
+                self.fits(one, kind.valueType, member_path(path, name))
+                for name, one in value.items()
+            )
+        if isinstance(kind, T.VariantType):
+            return _is_shown_again(value)
+        return _fits_scalar(value, kind)
+
+    def _fits_struct(self, value: Mapping[str, Any], kind: T.StructType, path: str) -> bool:
+        columns = {member.name: member.dataType for member in kind.fields}
+        for name, one in value.items():
+            inner = member_path(path, name)
+            if name in columns:
+                if not self.fits(one, columns[name], inner):
+                    return False
+            elif self.overflow_matters and one is not None:
+                if not _is_empty(one):
+                    return False
+                self.empty[inner] = one
         return True
-    if isinstance(kind, T.StructType):
-        return isinstance(value, dict) and _fits_struct(value, kind, overflow)
-    if isinstance(kind, T.ArrayType):
-        return isinstance(value, list) and all(
-            _fits(one, kind.elementType, overflow) for one in value
-        )
-    if isinstance(kind, T.MapType):
-        return isinstance(value, dict) and all(
-            _fits(one, kind.valueType, overflow) for one in value.values()
-        )
-    if isinstance(kind, T.VariantType):
-        return _is_shown_again(value)
-    return _fits_scalar(value, kind)
 
 
 def _fits_scalar(value: Any, kind: T.DataType) -> bool:
@@ -70,14 +121,6 @@ def _fits_scalar(value: Any, kind: T.DataType) -> bool:
     return not isinstance(value, dict | list) and _is_shown_again(value)
 
 
-def _fits_struct(value: Mapping[str, Any], kind: T.StructType, overflow: bool) -> bool:
-    columns = {member.name: member.dataType for member in kind.fields}
-    return all(
-        _fits(one, columns[name], overflow) if name in columns else not overflow or _is_empty(one)
-        for name, one in value.items()
-    )
-
-
 def _is_empty(value: Any) -> bool:
     if isinstance(value, dict | list):
         return all(map(_is_empty, value.values() if isinstance(value, dict) else value))
@@ -85,8 +128,10 @@ def _is_empty(value: Any) -> bool:
 
 
 def _is_shown_again(value: Any) -> bool:
-    if isinstance(value, dict | list):
-        return all(map(_is_shown_again, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, dict):
+        return all(map(_is_shown_again, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_shown_again, value))
     if isinstance(value, Number):
         return is_long(value) or ("e" not in value.lower() and is_double(value))
     return not isinstance(value, Inexact)
@@ -101,17 +146,31 @@ def taken(value: Any, kind: T.DataType) -> Any:
     """What a column of type `kind` takes of a value of `loaded`, as Arrow does; else None.
 
     Numbers and booleans are taken from strings too, written as JSON writes them. A string takes
-    anything, as its text.
+    anything, as its text, but half of a surrogate pair; a VARIANT has U+FFFD in its place.
     """
     if value is None:
         return None
     if isinstance(kind, T.VariantType):
-        return written(value)
+        return written(without_halves(value))
     if isinstance(value, dict):
         return _taken_object(value, kind)
     if isinstance(value, list) and isinstance(kind, T.ArrayType):
         return [taken(one, kind.elementType) for one in value]
     return _taken_text(str(value) if isinstance(value, str) else written(value), kind)
+
+
+def without_halves(value: Any) -> Any:
+    """A value of `loaded` as UTF-8 can hold it: halves of surrogate pairs are U+FFFD there.
+
+    Members whose names have such a half are left out.
+    """
+    if isinstance(value, dict):
+        return {name: without_halves(one) for name, one in value.items() if is_unicode(name)}
+    if isinstance(value, list):
+        return [without_halves(one) for one in value]
+    if isinstance(value, str) and not is_unicode(value):
+        return _HALF.sub("\ufffd", value)
+    return value
 
 
 def _taken_object(value: Mapping[str, Any], kind: T.DataType) -> Any:

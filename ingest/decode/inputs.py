@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import types as T
 
 from ingest.decode.arrow_json import records
-from ingest.decode.decoder import SCHEMA_ID
+from ingest.decode.decoder import RESCUED, SCHEMA_ID
 from ingest.decode.instants import instants_in, without_instants
 from ingest.decode.reading import Reading
 from ingest.shapes.conversion import Path, at, extracted, members_of, quoted, sql_type, variants_of
@@ -49,7 +49,7 @@ class ColumnReader:
         names = map(_numbered, range(len(instants_in(self.kind))))
         instants = ", ".join(f"{name}: timestamp" for name in names)
         told = f", {INSTANTS} struct<{instants}>" if instants else ""
-        return f"{SCHEMA_ID} string, {RECORD} {record}{told}, {FITS} boolean"
+        return f"{SCHEMA_ID} string, {RESCUED} string, {RECORD} {record}{told}, {FITS} boolean"
 
     @property
     def known(self) -> dict[str, str]:
@@ -86,7 +86,7 @@ class ColumnReader:
         return found.selectExpr(f"{_ROWS}.*", f"struct({', '.join(names)}) as {VARIANTS}")
 
     def read(self, texts: pa.StringArray) -> dict[str, pa.Array]:
-        """Each text's SCHEMA_ID, RECORD, INSTANTS where there can be some, and FITS."""
+        """Each text's SCHEMA_ID, RESCUED, RECORD, INSTANTS where there can be some, and FITS."""
         told = self.as_texts(texts)
         if paths := instants_in(self.kind):
             told[RECORD], instants = without_instants(told[RECORD], paths)
@@ -100,12 +100,17 @@ class ColumnReader:
     def as_texts(self, texts: pa.StringArray) -> dict[str, pa.Array]:
         """The same with instants among the texts of RECORD."""
         kind = extracted(self.kind)
-        found, fit = records(texts, kind, overflow_matters=self.overflow_matters)
-        variations = pa.nulls(len(texts), pa.string())
+        found = records(texts, kind, overflow_matters=self.overflow_matters)
+        variations, fit = pa.nulls(len(texts), pa.string()), found.are_whole
         if self.watch:
-            variations, known = self.watch.judged(texts, found, kind)
+            variations, known = self.watch.judged(texts, found.columns, kind)
             fit = fit & known
-        return {SCHEMA_ID: variations, RECORD: found, FITS: pa.array(fit)}
+        return {
+            SCHEMA_ID: variations,
+            RESCUED: found.rescued,
+            RECORD: found.columns,
+            FITS: pa.array(fit),
+        }
 
 
 def _numbered(number: int) -> str:

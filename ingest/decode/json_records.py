@@ -137,7 +137,7 @@ class JsonRecords:
         return examined.selectExpr("*", f"{all_made} as {_MADE}").selectExpr(
             *self._records.provenance,
             f"if({' or '.join(held)}, {place_of(self._records.place)}, null) as {MARK}",
-            f"cast(null as string) as {RESCUED}",
+            RESCUED,
             SCHEMA_ID,
             RECORD,
             _MADE,

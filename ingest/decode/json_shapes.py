@@ -9,6 +9,7 @@ from pyspark.sql import types as T
 
 from ingest.decode.exact_json import Known, Number, is_unicode
 from ingest.decode.fitting import is_long
+from ingest.decode.known_shapes import ShapedList, ShapedObject
 from ingest.shapes.shape import (
     ARRAY,
     BIGINT,
@@ -37,6 +38,10 @@ def shape_text(document: dict[str, Any], columns: T.StructType) -> str:
 
 
 def _shape(value: Any, kind: T.DataType | None) -> _Shape:
+    if isinstance(value, ShapedObject | ShapedList) and value.shape:
+        return value.shape
+    if isinstance(value, ShapedObject):
+        return f"{MAP}<{_text(_merged(_shape(one, None) for one in value.values()))}>"
     if isinstance(value, dict):
         return _object(value, kind)
     if isinstance(value, list):

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from ingest.decode.batches import Batches
 from ingest.decode.decoder import MARK, SCHEMA_ID
 from ingest.decode.inputs import FITS, gathered, place_of
 from ingest.decode.schema_ids import headers_in
+from ingest.shapes.datetimes import is_in_range
 from ingest.tables.columns import ddl
 
 if TYPE_CHECKING:
@@ -29,10 +31,12 @@ if TYPE_CHECKING:
 PROVENANCE = ("_source", "_partition", "_offset", "_key", "_headers", "_timestamp")
 # Those that are held back: provenance, their bytes, and no line that they stand in.
 HELD = f"{ddl(PROVENANCE)}, value binary, _position bigint"
+# A producer that counts microseconds instead of milliseconds is thousands of years ahead.
+_IS_SHOWN = is_in_range(T.TimestampType(), "timestamp")
 # Provenance, and bytes, of what Spark reads.
 FROM_KAFKA = (
     *("topic as _source", "partition as _partition", "offset as _offset", "key as _key"),
-    *("headers as _headers", "timestamp as _timestamp", "value"),
+    *("headers as _headers", f"if({_IS_SHOWN}, timestamp, null) as _timestamp", "value"),
 )
 _PLACE = ("_source", "_partition", "_offset")
 # Up to so many messages, of so many bytes, are worked on here.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ingest.decode.arrow_json import bytes_of
+from ingest.decode.json_members import bytes_of
 from ingest.shapes.shape import ARRAY, BIGINT, BOOLEAN, DOUBLE, OBJECT, STRING, VOID, Shape, merged
 from ingest.shapes.texts import LONGEST_TEXT, TEXTS, kinds_of_texts
 

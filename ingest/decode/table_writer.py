@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from pyspark.sql import types as T
 
 from ingest.declarations.stream import Identity
-from ingest.decode.decoder import SCHEMA_ID
+from ingest.decode.decoder import RESCUED, SCHEMA_ID
 from ingest.decode.inputs import FITS, RECORD, ColumnReader
 from ingest.decode.table_columns import are_plain, arrow_type, made
 from ingest.shapes.conversion import Path, type_at
@@ -64,6 +64,7 @@ class Written:
 
     files: Sequence[DataFile]
     records: int
+    rescued: int
     held: int
     marks: str
     # Whether Spark has to write this batch: the files are not to be used.
@@ -77,6 +78,7 @@ class Written:
         return Written(
             files=[DataFile(**one["file"]) for one in told if one["file"]],
             records=sum(one["records"] for one in told),
+            rescued=sum(one["rescued"] for one in told),
             held=len(marks),
             marks=",".join(marks),
             is_unsuited=any(one["is_unsuited"] for one in told),
@@ -116,7 +118,7 @@ class TableWriter(ColumnReader):
             [(one.name, arrow_type(one.dataType)) for one in self.target.columns.fields]
         )
         writer = DataFileWriter(self.target.folder, schema)
-        records, unsure, is_unsuited = 0, 0, False
+        records, rescued, unsure, is_unsuited = 0, 0, 0, False
         marks: list[str] = []
         try:
             for batch in batches:
@@ -134,6 +136,7 @@ class TableWriter(ColumnReader):
                     marks += self._places(batch, held)
                     rows = rows.filter(pa.array(~held))
                 if len(rows):
+                    rescued += len(rows) - rows[RESCUED].null_count
                     writer.write(rows)
             if is_unsuited:
                 writer.abandon()
@@ -144,6 +147,7 @@ class TableWriter(ColumnReader):
         told = {
             "file": asdict(file) if file else None,
             "records": records,
+            "rescued": rescued,
             "marks": marks,
             "is_unsuited": is_unsuited,
         }
@@ -169,14 +173,14 @@ class TableWriter(ColumnReader):
         target, name, count = self.target, field.name, len(batch)
         if name in self.kind.fieldNames():
             return _at(columns, (name,))
-        if name in (SCHEMA_ID, *self.provenance):
+        if name in (SCHEMA_ID, RESCUED, *self.provenance):
             return batch[name].cast(field.type)
         same = {
             "_ingested_at": target.now,
             "_batch_id": target.batch_id,
             "_event_date": target.now.date(),
         }
-        # None of RESCUED, and of what the table has of an earlier declaration.
+        # None of what the table has of an earlier declaration.
         found = pa.repeat(pa.scalar(same.get(name), field.type), count)
         told = {"_event_date": self.identity.event_time, "_event_type": self.identity.event_type}
         path = told.get(name)

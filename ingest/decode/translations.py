@@ -19,8 +19,8 @@ from ingest.decode.avro_texts import AvroText
 from ingest.decode.exact_json import Refused, decoded, loaded
 from ingest.decode.reading import NOTHING
 from ingest.decode.schema_ids import Headers, id_text, is_of_id, number_of
-from ingest.decode.writers import unsupported
 from ingest.files.avro import without_logical_types
+from ingest.registry.unsupported import unsupported
 
 _ATTRIBUTE, _CONTENT_TYPE = "ce_", "content-type"
 _PREFIX = len(_ATTRIBUTE)

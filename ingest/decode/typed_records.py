@@ -3,11 +3,12 @@ what fits no column is rescued as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pyspark.sql import types as T
 
-from ingest.column_names import folded
+from ingest.column_names import folded, member_path
+from ingest.decode.avro_encodings import Encoded
 from ingest.shapes.conversion import at, cast_exactly, sql_type, text_literal
 
 # Casts between types that lose nothing.
@@ -20,6 +21,7 @@ _WIDENING = {
 # What did not fit: its path, and SQL of its text, null where there is nothing.
 _Lost = tuple[str, str]
 _NESTED = (T.StructType, T.ArrayType, T.MapType)
+_NOTHING = "cast(null as string)"
 
 
 def typed_row(
@@ -31,31 +33,16 @@ def typed_row(
     path, of what `record` does not hold.
     """
     values, misfits = _members(columns, found, record, keeps)
-    maps = [lost] if lost else []
-    if misfits:
-        pairs = ", ".join(f"{text_literal(path)}, {text}" for path, text in _by_path(misfits))
-        maps.append(f"map_filter(map({pairs}), (k, v) -> v is not null)")
-    if not maps:
-        return values, "cast(null as string)"
-    rescued = maps[0]
-    if len(maps) > 1:
-        rescued = (
-            f"if({lost} is null, {maps[1]}, "
-            f"map_zip_with({lost}, {maps[1]}, (k, v, w) -> coalesce(v, w)))"
-        )
-    return values, f"if(coalesce(cardinality({rescued}), 0) = 0, null, to_json({rescued}))"
-
-
-def _by_path(lost: Sequence[_Lost]) -> Iterator[_Lost]:
-    """What is lost, each by a path of its own: a name with a dot may look like two."""
-    taken: set[str] = set()
-    for path, text in lost:
-        number, own = 1, path
-        while own in taken:
-            number += 1
-            own = f"{path}#{number}"
-        taken.add(own)
-        yield own, text
+    if not misfits:
+        return values, f"if(cardinality({lost}) > 0, to_json({lost}), null)" if lost else _NOTHING
+    pairs = ", ".join(f"{text_literal(path)}, {text}" for path, text in misfits)
+    # Of most records nothing is lost, which is seen without a map.
+    is_some = f"coalesce({', '.join(text for _, text in misfits)}) is not null"
+    rescued = f"if({is_some}, map_filter(map({pairs}), (k, v) -> v is not null), null)"
+    if lost:
+        both = f"map_zip_with({lost}, {rescued}, (k, v, w) -> coalesce(v, w))"
+        rescued = f"coalesce({both}, {lost}, {rescued})"
+    return values, f"if(cardinality({rescued}) > 0, to_json({rescued}), null)"
 
 
 def _members(
@@ -72,10 +59,12 @@ def _members(
         source = at(record, (member.name,))
         value, more = _fitted(column.dataType, member.dataType, source, keeps, depth)
         values.append(value)
-        lost += [(f"{member.name}{path}", text) for path, text in more]
+        own = member_path("", member.name)
+        lost += [(f"{own}{path}", text) for path, text in more]
     if keeps:
         for member in there.values():
-            lost.append((member.name, _as_text(member.dataType, at(record, (member.name,)))))
+            text = _as_text(member.dataType, at(record, (member.name,)))
+            lost.append((member_path("", member.name), text))
     return values, lost
 
 
@@ -83,10 +72,19 @@ def _fitted(
     kind: T.DataType, found: T.DataType, source: str, keeps: bool, depth: int
 ) -> tuple[str, list[_Lost]]:
     """SQL of the column's value, and what it may not hold, by paths that begin below it."""
+    if isinstance(found, Encoded):
+        return _fitted_number(kind, found, source, keeps, depth)
     if kind == found:
         return source, []
     if (type(found), type(kind)) in _WIDENING or isinstance(kind, T.VariantType):
         return _widened(kind, found, source, depth), []
+    return _converted(kind, found, source, keeps, depth)
+
+
+def _converted(
+    kind: T.DataType, found: T.DataType, source: str, keeps: bool, depth: int
+) -> tuple[str, list[_Lost]]:
+    """See `_fitted`: of another type, which does not hold all that the value's does."""
     if isinstance(kind, T.StructType) and isinstance(found, T.StructType):
         return _fitted_members(kind, found, source, keeps, depth)
     if isinstance(kind, T.ArrayType) and isinstance(found, T.ArrayType):
@@ -179,6 +177,19 @@ def _all_of(source: str, items: str, name: str, lost: Sequence[_Lost]) -> list[_
     return [("", f"if(exists({items}, {name} -> {either}), to_json({source}), null)")]
 
 
+def _fitted_number(
+    kind: T.DataType, found: Encoded, source: str, keeps: bool, depth: int
+) -> tuple[str, list[_Lost]]:
+    """See `_fitted`: of a number, or bytes, that stand for something else."""
+    if found.was_a_number and isinstance(kind, T.IntegerType | T.LongType):
+        return _fitted(kind, found.number, source, keeps, depth)
+    value, lost = _fitted(kind, found.stands_for, found.value(source), keeps, depth)
+    texts = [text for _, text in lost]
+    if there := found.lost(source):
+        texts.append(there)
+    return value, [("", f"coalesce({', '.join(texts)})")] if texts else []
+
+
 def _as_text(found: T.DataType, source: str) -> str:
     if isinstance(found, T.StringType):
         return source
@@ -186,6 +197,8 @@ def _as_text(found: T.DataType, source: str) -> str:
         return f"to_json({source})"
     if isinstance(found, T.BinaryType):
         return f"base64({source})"
+    if isinstance(found, Encoded):
+        return found.text(source)
     return f"cast({source} as string)"
 
 

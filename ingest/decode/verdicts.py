@@ -8,13 +8,14 @@ from functools import cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import types as T
 
 from ingest.decode.arrow_json import legible
 from ingest.decode.batches import Batches, Work
 from ingest.decode.decoder import SCHEMA_ID
 from ingest.decode.exact_json import Refused, loaded, written
-from ingest.decode.fitting import arrow_type, taken
+from ingest.decode.fitting import arrow_type, taken, without_halves
 from ingest.decode.inputs import FITS, ColumnReader, gathered
 from ingest.decode.json_shapes import shape_text
 from ingest.decode.reading import Reading
@@ -104,6 +105,7 @@ def _told(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:
     """The type and the shape of each event, and a payload of each pair; nothing of what is none."""
     types: list[str | None] = [None] * len(texts)
     found, payloads = types.copy(), types.copy()
+    texts = _readable(texts)
     events = places.events(texts)
     shapes = [written_shape(shape) for _, shape in events.pairs]
     for number, pair in enumerate(events.of.tolist()):
@@ -113,6 +115,18 @@ def _told(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:
     for number in firsts[pairs >= 0].tolist():
         payloads[number] = written(places.payload_of(texts[number].as_py()))
     return types, found, payloads
+
+
+def _readable(texts: pa.StringArray) -> pa.StringArray:
+    """Texts of JSON as DuckDB reads them: it gives up on half of a surrogate pair."""
+    may_have_halves = pc.match_substring(texts, "\\ud", ignore_case=True).fill_null(False)
+    if not pc.any(may_have_halves).as_py():
+        return texts
+    told = [
+        written(without_halves(loaded(text))) if may_have_half else text
+        for text, may_have_half in zip(texts.to_pylist(), may_have_halves.to_pylist(), strict=True)
+    ]
+    return pa.array(told, pa.string())
 
 
 def thinned(work: Work, places: Places) -> Work:

@@ -9,22 +9,24 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.avro.functions import from_avro
 
 from ingest.column_names import folded
+from ingest.decode.avro_encodings import as_encoded, decoded, encoded
 from ingest.decode.repository import Agreed, StreamSchema
 from ingest.decode.schema_ids import guid_of
 from ingest.decode.typed_records import nullable
 from ingest.errors import RegistryUnreachable
 from ingest.registry.client import SchemaRegistry
 from ingest.registry.compatibility import why_not_readable
+from ingest.registry.unsupported import unsupported
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -52,7 +54,8 @@ _VALUE = "value"
 class Read:
     """How messages of one writer's schema are read: as `reader`, where given.
 
-    `kind`: the columns that come out; `why` it cannot be read at all.
+    Both are without the logical types that `avro_encodings` is for. `kind`: the columns that come
+    out; `why` it cannot be read at all.
     """
 
     writer: str
@@ -178,7 +181,8 @@ class Writers:
         numbers = {*agreed.newest, *(agreed.writers.keys() - schema.agreed.writers.keys())}
         for one in self.reads(agreed, numbers).values() if self._are_columns else ():
             for field in one.kind.fields if one.kind else ():
-                incoming.setdefault(folded(field.name), field)
+                column = T.StructField(field.name, decoded(field.dataType))
+                incoming.setdefault(folded(field.name), column)
         schema.agree(agreed, T.StructType(list(incoming.values())), batch_id, now)
 
     def _read(self, writer: str, reader: str | None) -> Read:
@@ -189,23 +193,39 @@ class Writers:
 
     def _judged(self, writer: str, reader: str | None) -> Read:
         try:
-            if why := unsupported(json.loads(writer)):
+            schema = json.loads(writer)
+            if why := unsupported(schema):
                 return Read(writer, why=why)
             if reader is not None and why_not_readable(writer, reader) is not None:
                 return self._read(writer, None)
+            writer = json.dumps(as_encoded(schema))
+            if reader is not None:
+                schema = json.loads(reader)
+                reader = json.dumps(as_encoded(schema))
             nothing = F.lit(None).cast("binary")
             kind = self._spark.range(0).select(Read(writer, reader).record(nothing)).schema[0]
+            found = encoded(schema, nullable(kind.dataType))
         except Exception as error:  # what a registry holds may be anything
             return Read(writer, why=f"not a schema that Spark reads: {_first_line(error)}")
-        found, is_record = nullable(kind.dataType), isinstance(kind.dataType, T.StructType)
+        is_record = isinstance(kind.dataType, T.StructType)
         if not isinstance(found, T.StructType):
             found = T.StructType([T.StructField(_VALUE, found)])
         if holds_nothing(found):
             return Read(writer, why="a record without fields, or a field that is always null")
-        names = [folded(name) for name in found.fieldNames()]
-        if len(set(names)) < len(names):
+        if has_equal_names(found):
             return Read(writer, why="two fields differ in case only")
         return Read(writer, reader, found, is_record=is_record)
+
+
+def has_equal_names(kind: T.DataType) -> bool:
+    """Whether Spark takes two fields of one record for the same."""
+    if isinstance(kind, T.StructType):
+        names = {folded(name) for name in kind.fieldNames()}
+        inside = any(has_equal_names(one.dataType) for one in kind.fields)
+        return inside or len(names) < len(kind.fields)
+    if isinstance(kind, T.ArrayType):
+        return has_equal_names(kind.elementType)
+    return isinstance(kind, T.MapType) and has_equal_names(kind.valueType)
 
 
 def holds_nothing(kind: T.DataType) -> bool:
@@ -217,48 +237,6 @@ def holds_nothing(kind: T.DataType) -> bool:
     if isinstance(kind, T.MapType):
         return holds_nothing(kind.valueType)
     return isinstance(kind, T.NullType)
-
-
-def unsupported(schema: Any) -> str:
-    """Why no message of a schema is read; empty where they are.
-
-    A type that holds itself has no columns. Items of no bytes could be any number of them.
-    """
-    return _unsupported(schema, (), set())
-
-
-def _unsupported(schema: Any, around: Sequence[str], empty: set[str]) -> str:
-    """See `unsupported`; `empty` learns the names of types without bytes."""
-    if isinstance(schema, str):
-        return f"{schema} holds itself" if schema in around else ""
-    if isinstance(schema, list):
-        return next(filter(None, (_unsupported(one, around, empty) for one in schema)), "")
-    if not isinstance(schema, dict):
-        return "not a schema of Avro"
-    if "name" in schema:
-        names = {schema["name"], f"{schema.get('namespace', '')}.{schema['name']}"}
-        around = (*around, *names)
-        if _is_empty(schema, empty):
-            empty |= names
-    if schema.get("type") == "array" and _is_empty(schema.get("items"), empty):
-        return "an array of items without bytes"
-    inner = [schema.get("items", "null"), schema.get("values", "null")]
-    inner += [one.get("type") for one in schema.get("fields", ())]
-    if isinstance(schema.get("type"), dict | list):
-        inner.append(schema["type"])
-    return _unsupported(inner, around, empty)
-
-
-def _is_empty(items: Any, empty: set[str]) -> bool:
-    """Whether items take no bytes; a name may stand for such a type."""
-    if isinstance(items, dict):
-        kind = items.get("type")
-        if kind in ("record", "error"):
-            return all(_is_empty(one.get("type"), empty) for one in items.get("fields", ()))
-        return _is_empty(kind, empty) or (kind == "fixed" and not items.get("size"))
-    # By its last part: a name that is taken for another one costs a schema, not the process.
-    names = {one.rpartition(".")[2] for one in empty}
-    return items == "null" or (isinstance(items, str) and items.rpartition(".")[2] in names)
 
 
 def _first_line(error: BaseException) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from pyspark.sql import types as T
 
-from ingest.column_names import folded
+from ingest.column_names import folded, is_column_name
 from ingest.events.variations import json_type
-from ingest.shapes.evolution import is_column_name, leaves
+from ingest.shapes.evolution import leaves
 from ingest.shapes.shape import (
     ARRAY,
     BIGINT,

@@ -8,8 +8,10 @@ from typing import Any
 import fastavro
 
 from ingest.files.listing import opened
+from ingest.registry.unsupported import unsupported
 
-_NAMED = ("record", "error", "enum", "fixed")
+# The only column of what is no record.
+VALUE = "value"
 
 
 def avro_records(path: str) -> Iterator[tuple[Any, Any]]:
@@ -22,32 +24,33 @@ def avro_records(path: str) -> Iterator[tuple[Any, Any]]:
     with system.open_input_file(inside) as stream:
         blocks = fastavro.block_reader(stream)
         schema = fastavro.parse_schema(blocks.writer_schema)
-        if holder := _holds_itself(schema, ()):
-            # Such values may be nested so deep that the process would die of reading them.
-            raise ValueError(f"{holder} holds itself, which is not read")
+        # Values of a type that holds itself may be nested so deep that reading them would end the
+        # process.
+        if why := unsupported(schema):
+            raise ValueError(f"{why}, which is not read")
         # Python's dates end at year 9999, and a reader of logical types would make them.
         encoded = fastavro.parse_schema(without_logical_types(schema))
+        rows, wrapped = _as_rows(schema)
         block: Any
         for block in blocks:
-            if block.num_records > len(block.bytes_.getbuffer()):
-                raise ValueError(f"{block.num_records} records in fewer bytes")
-            for _ in range(block.num_records):
-                yield schema, fastavro.schemaless_reader(block.bytes_, encoded, None)
+            body, count = block.bytes_, block.num_records
+            size = len(body.getbuffer())
+            if not 0 <= count <= size:
+                raise ValueError(f"a block of {size} bytes cannot have {count} records")
+            for _ in range(count):
+                value = fastavro.schemaless_reader(body, encoded, None)
+                yield rows, {VALUE: value} if wrapped else value
+            if left := size - body.tell():
+                raise ValueError(f"{left} bytes are left over in a block of {count} records")
 
 
-def _holds_itself(schema: Any, around: tuple[str, ...]) -> str:
-    """The name of a type that is inside of itself; empty if there is none."""
-    if isinstance(schema, str):
-        return schema if schema in around else ""
-    if isinstance(schema, list):
-        return next(filter(None, (_holds_itself(one, around) for one in schema)), "")
-    if schema["type"] in _NAMED:
-        around = (*around, schema["name"])
-    inner = [schema.get("items", "null"), schema.get("values", "null")]
-    inner += [one["type"] for one in schema.get("fields", ())]
-    if isinstance(schema["type"], dict | list):
-        inner.append(schema["type"])
-    return _holds_itself(inner, around)
+def _as_rows(schema: Any) -> tuple[Any, bool]:
+    """The schema of a file's rows, and whether each of its values is a row's only column."""
+    branches = schema if isinstance(schema, list) else [schema]
+    tops = [one for one in branches if one != "null"]
+    if len(tops) == 1 and isinstance(tops[0], dict) and tops[0]["type"] in ("record", "error"):
+        return schema, False
+    return {"type": "record", "name": "", "fields": [{"name": VALUE, "type": schema}]}, True
 
 
 def without_logical_types(schema: Any) -> Any:

@@ -7,17 +7,21 @@ again, a file's age means nothing, and size and time of change come with each na
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
 
 from pyarrow import fs
 
 from ingest import settings
-from ingest.declarations.stream import DatedFolders, FileSource
-from ingest.errors import FolderMissing, SourceUnreadable
+from ingest.declarations.globs import matches
+from ingest.declarations.stream import DatedFolders, FileSource, Stream
+from ingest.errors import DeclarationInvalid, FolderMissing, SourceUnreadable
+
+# How the URL of a local path begins.
+_LOCAL = "file://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +35,33 @@ class FoundFile:
 
 def check_folder(source: FileSource, declared: str) -> None:
     """Raise FolderMissing where the stream's folder is none; `declared` names the stream."""
+    if reason := _why_no_folder(source):
+        raise FolderMissing(f"{declared}: {reason}")
+
+
+def check_paths(streams: Iterable[Stream]) -> list[str]:
+    """Folders that are not there yet, in words. Raises DeclarationInvalid where one is a file."""
+    missing, wrong = [], []
+    for stream in streams:
+        if isinstance(stream.source, FileSource) and (reason := _why_no_folder(stream.source)):
+            place = f"{stream.declared_in}: {stream.name}"
+            missing.append(f"{place}: {reason}")
+            system, root = _opened(stream.source)
+            if system.get_file_info(root).type is fs.FileType.File:
+                wrong.append((place, f"meta.ingest.{reason}"))
+    if wrong:
+        raise DeclarationInvalid(wrong)
+    return missing
+
+
+def _why_no_folder(source: FileSource) -> str | None:
     system, root = _opened(source)
-    if system.get_file_info(root).type != fs.FileType.Directory:
-        raise FolderMissing(
-            f"{declared}: path {source.path!r}: {root} is not a folder; create it or mend the path"
-        )
+    kind = system.get_file_info(root).type
+    if kind is fs.FileType.Directory:
+        return None
+    if kind is fs.FileType.File:
+        return f"path {source.path!r}: {root} is a file; name its folder, and path_glob_filter"
+    return f"path {source.path!r}: {root} is not a folder; create it or mend the path"
 
 
 def listed(source: FileSource, known: Collection[str], now: datetime) -> list[FoundFile]:
@@ -52,7 +78,7 @@ def listed(source: FileSource, known: Collection[str], now: datetime) -> list[Fo
         found = [
             FoundFile(prefix + info.path, info.size, info.mtime_ns // 1000)
             for info in _walked(system, root, closed)
-            if fnmatch(info.base_name, source.path_glob_filter)
+            if matches(info.base_name, source.path_glob_filter)
             and (not source.min_file_age or info.mtime_ns / 1e9 <= youngest)
         ]
     except OSError as error:
@@ -67,9 +93,11 @@ def released_files(folder: Path) -> list[FoundFile]:
 
 
 def opened(path: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a path or URL, and the path there."""
-    system, inside = fs.FileSystem.from_uri(path) if "://" in path else (None, path)
-    return system or fs.LocalFileSystem(), inside
+    """The file system of a path or of a URL that `listed` gave, and the path there."""
+    if path.startswith(_LOCAL) or "://" not in path:
+        return fs.LocalFileSystem(), path.removeprefix(_LOCAL)
+    found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(path)
+    return found
 
 
 def size_of(path: str) -> int:
@@ -78,8 +106,15 @@ def size_of(path: str) -> int:
     return system.get_file_info(inside).size or 0
 
 
+def folder_of(source: FileSource) -> str:
+    """The stream's folder, in its file system."""
+    return _opened(source)[1]
+
+
 def _opened(source: FileSource) -> tuple[fs.FileSystem, str]:
-    return opened(settings.located(source.path))
+    located = settings.located(source.path)
+    # The declared URL has blanks and the like as %20; what is found below it has them plain.
+    return opened(unquote(located) if located.startswith(_LOCAL) else located)
 
 
 def _walked(system: fs.FileSystem, folder: str, closed: frozenset[str]) -> Iterator[fs.FileInfo]:

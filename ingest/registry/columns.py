@@ -1,6 +1,7 @@
-"""The columns that messages of an Avro schema have, as Spark makes them of it.
+"""The columns that messages of an Avro schema have.
 
-Source: Spark's "Avro Files", "Supported types for Avro -> Spark SQL conversion".
+Source: Spark's "Avro Files", "Supported types for Avro -> Spark SQL conversion"; dates and times
+are those of `decode/avro_encodings.py`.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ _SCALARS: Mapping[str, T.DataType] = {
 }
 _LOGICAL: Mapping[tuple[str, str], T.DataType] = {
     ("int", "date"): T.DateType(),
-    ("long", "timestamp-millis"): T.TimestampType(),
-    ("long", "timestamp-micros"): T.TimestampType(),
-    ("long", "local-timestamp-millis"): T.TimestampType(),
-    ("long", "local-timestamp-micros"): T.TimestampType(),
+    ("int", "time-millis"): T.StringType(),
+    ("long", "time-micros"): T.StringType(),
+    **{
+        ("long", f"{local}timestamp-{unit}"): T.TimestampType()
+        for local in ("", "local-")
+        for unit in ("millis", "micros", "nanos")
+    },
 }
 _NAMED = ("record", "error", "enum", "fixed")
 # The column of what is no record.
@@ -63,10 +67,16 @@ def _unnamed(schema: Any, space: str, known: dict[str, T.DataType | None]) -> T.
     if kind == "map":
         return T.MapType(T.StringType(), _kind(schema["values"], space, known))
     if kind == "bytes" and schema.get("logicalType") == "decimal":
-        return T.DecimalType(schema["precision"], schema.get("scale", 0))
+        return _decimal(schema)
     if isinstance(kind, str) and (logical := _LOGICAL.get((kind, schema.get("logicalType")))):
         return logical
     return _kind(kind, space, known)
+
+
+def _decimal(schema: Mapping[str, Any]) -> T.DataType:
+    """Its type; text where no decimal has so many digits."""
+    precision = schema["precision"]
+    return T.DecimalType(precision, schema.get("scale", 0)) if precision <= 38 else T.StringType()
 
 
 def _named(name: str, space: str, known: Mapping[str, T.DataType | None]) -> T.DataType:
@@ -84,9 +94,7 @@ def _defined(schema: Any, space: str, known: dict[str, T.DataType | None]) -> T.
     if schema["type"] == "enum":
         kind = T.StringType()
     elif schema["type"] == "fixed":
-        is_decimal = schema.get("logicalType") == "decimal"
-        scale = schema.get("scale", 0)
-        kind = T.DecimalType(schema["precision"], scale) if is_decimal else T.BinaryType()
+        kind = _decimal(schema) if schema.get("logicalType") == "decimal" else T.BinaryType()
     else:
         inner = name.rpartition(".")[0]
         told = [(one["name"], _kind(one["type"], inner, known)) for one in schema["fields"]]

@@ -20,7 +20,7 @@ from ingest.bronze.landing import Landing
 from ingest.declarations.stream import CleanSource, FileSource, KafkaSource, Stream
 from ingest.decode.messages import FROM_KAFKA
 from ingest.errors import DataLost, HeadwaterError, TopicMissing
-from ingest.files.listing import listed, released_files
+from ingest.files.listing import folder_of, listed, opened, released_files
 from ingest.files.queue import NEW, FileQueue
 from ingest.lake import Lake
 from ingest.run import gaps
@@ -375,7 +375,8 @@ class KafkaArrivals:
 
 
 def _cleaned(path: str, source: FileSource) -> None:
-    file, root = Path(path), settings.located(source.path)
+    # Both without the file:// of a URL.
+    file, root = Path(opened(path)[1]), folder_of(source)
     if not file.is_relative_to(root):
         # It left quarantine, and is not the producer's.
         return

@@ -113,8 +113,9 @@ def _typed_text(kind: T.DataType, text: str) -> str:
         # empty table of names at each text.
         return _parsed(text, "variant")
     if isinstance(kind, T.BinaryType):
-        # As Spark's own from_json: JSON has no bytes.
-        return f"try_to_binary({text}, 'base64')"
+        # JSON has no bytes. Spark makes some of nearly any text: only base64 gives it back.
+        found = f"try_to_binary({text}, 'base64')"
+        return f"if(base64({found}) = {text}, {found}, null)"
     return cast_exactly(kind, text)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import types as T
 
-from ingest.column_names import folded
+from ingest.column_names import folded, is_column_name
 from ingest.declarations.stream import ColumnHint, Evolution, SchemaEvolution
 from ingest.shapes.shape import (
     ARRAY,
@@ -36,9 +36,8 @@ _DATA_KEY = re.compile(
 _TYPES_OF_KINDS = {BINARY: T.BinaryType(), DATE: T.DateType(), TIMESTAMP: T.TimestampType()}
 _DECIMAL_KIND = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _DECIMAL_DIGITS = 38
-# Delta refuses these in column names unless columns are mapped (Delta protocol, "Column
-# Mapping"), and in Arrow a name ends at a zero.
-_REFUSED_NAME = re.compile(r"[ ,;{}()\n\t=\0]|^$")
+# A table's schema is JSON of three levels a struct, and delta-rs reads 128 levels.
+_MOST_LEVELS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +63,9 @@ def declared_schema(columns: Sequence[ColumnHint]) -> T.StructType:
             )
             fields.setdefault(hint.path[0], T.StructType())
     for name, hints in nested.items():
-        if isinstance(fields[name], T.StructType):
-            fields[name] = declared_schema(hints)
+        if isinstance(kind := fields[name], T.StructType):
+            members = [ColumnHint(path=(one.name,), type=one.dataType) for one in kind.fields]
+            fields[name] = declared_schema([*members, *hints])
     return T.StructType([T.StructField(name, kind) for name, kind in fields.items()])
 
 
@@ -116,7 +116,7 @@ def _widened(
     for lowered, member in new.items():
         if lowered in reserved or not is_column_name(member.name):
             continue
-        if room.takes(member.dataType):
+        if room.takes(member.dataType, path):
             fields.append(T.StructField(member.name, member.dataType))
             added.append((".".join((*path, member.name)), member.dataType.simpleString()))
     return T.StructType(fields)
@@ -124,12 +124,13 @@ def _widened(
 
 @dataclass(slots=True)
 class _Room:
-    """Leaf columns that may still be added."""
+    """Leaf columns that may still be added, none of them nested too deep."""
 
     columns: int
 
-    def takes(self, kind: T.DataType) -> bool:
-        if (count := leaves(kind)) > self.columns:
+    def takes(self, kind: T.DataType, path: tuple[str, ...]) -> bool:
+        """Whether there is room for a column of this type below `path`, which is taken then."""
+        if len(path) + levels(kind) > _MOST_LEVELS or (count := leaves(kind)) > self.columns:
             return False
         self.columns -= count
         return True
@@ -158,7 +159,7 @@ def _grown(
         kind = inferred(seen.fields[name], evolution.infer_column_types)
         if kind is None or not is_column_name(name) or folded(name) in taken:
             continue
-        if room.takes(kind):
+        if room.takes(kind, path):
             taken.add(folded(name))
             fields.append(T.StructField(name, kind))
             added.append((".".join((*path, name)), kind.simpleString()))
@@ -182,6 +183,9 @@ def _grown_type(
             kind.elementType, seen.element, evolution, room, added, (*path, "element")
         )
         return T.ArrayType(element)
+    if isinstance(kind, T.MapType) and seen.element:
+        value = _grown_type(kind.valueType, seen.element, evolution, room, added, (*path, "value"))
+        return T.MapType(kind.keyType, value)
     return kind
 
 
@@ -196,7 +200,8 @@ def inferred(seen: Shape, infer_types: bool) -> T.DataType | None:
         element = inferred(seen.element, infer_types) if seen.element else None
         return T.ArrayType(element) if element else None
     if MAP in kinds and kinds <= {MAP, OBJECT}:
-        return T.MapType(T.StringType(), T.StringType())
+        value = inferred(seen.element, infer_types) if seen.element else None
+        return T.MapType(T.StringType(), value or T.StringType())
     return _inferred_scalar(kinds) if infer_types else T.StringType()
 
 
@@ -248,11 +253,6 @@ def look_like_data(names: Iterable[str]) -> bool:
     return bool(found) and all(found)
 
 
-def is_column_name(name: str) -> bool:
-    """Whether Delta takes `name` for a column."""
-    return not _REFUSED_NAME.search(name)
-
-
 def is_number(kind: str) -> bool:
     """Whether a shape's kind is a JSON number."""
     return kind in (BIGINT, LARGE, DOUBLE)
@@ -282,6 +282,15 @@ def leaves(kind: T.DataType) -> int:
     if isinstance(kind, T.MapType):
         return leaves(kind.keyType) + leaves(kind.valueType)
     return 1
+
+
+def levels(kind: T.DataType) -> int:
+    """How deep a type is nested; 1 of a scalar."""
+    if isinstance(kind, T.StructType):
+        return 1 + max((levels(member.dataType) for member in kind.fields), default=0)
+    if isinstance(kind, T.ArrayType):
+        return 1 + levels(kind.elementType)
+    return 1 + levels(kind.valueType) if isinstance(kind, T.MapType) else 1
 
 
 def has_variant(kind: T.DataType) -> bool:

@@ -10,9 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
-from ingest.decode.decoder import SCHEMA_ID
+from ingest.decode.decoder import RESCUED, SCHEMA_ID
 from ingest.decode.inputs import FITS, GROUP, RECORD, VARIANTS, ColumnReader
 from ingest.decode.instants import without_instants
+from ingest.decode.messages import FROM_KAFKA
 from ingest.decode.variants import variants
 from ingest.shapes.conversion import cast_exactly, typed
 
@@ -90,7 +91,7 @@ def test_variants_of_a_group_are_those_of_each_text(spark: SparkSession) -> None
 
     def read(_: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = [
-            {SCHEMA_ID: "s", RECORD: {"id": text, "in": {"v": text}}, FITS: True}
+            {SCHEMA_ID: "s", RESCUED: "", RECORD: {"id": text, "in": {"v": text}}, FITS: True}
             for texts in groups
             for text in texts
         ]
@@ -186,3 +187,14 @@ def test_a_local_timestamp_has_no_offset(spark: SparkSession) -> None:
         None,
         None,
     ]
+
+
+def test_a_message_has_no_time_that_readers_cannot_show(spark: SparkSession) -> None:
+    millis = [1_795_860_000_000, 1_795_860_000_000_000, -1]
+    sent = spark.createDataFrame([(one,) for one in millis], "millis long").selectExpr(
+        "timestamp_millis(millis) as timestamp",
+        *("'t' as topic", "0 as partition", "0L as offset", "null as key", "null as headers"),
+        "null as value",
+    )
+    times = [row._timestamp for row in sent.selectExpr(*FROM_KAFKA).collect()]
+    assert [one and round(one.timestamp() * 1000) for one in times] == [millis[0], None, -1]

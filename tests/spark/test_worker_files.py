@@ -66,6 +66,7 @@ SOUND: list[dict[str, Any] | None] = [
         "name": "\U0010ffff" * 33,
         "inner": {"deep": {}},
     },
+    {"id": 5, "unknown": [], "inner": {"other": {}}, "many": [[None]]},
     None,
 ]
 ODD: list[Any] = [
@@ -75,6 +76,11 @@ ODD: list[Any] = [
     {"id": 13, "amount": 0.125},
     {"id": 14, "numbers": [1, 2147483648]},
     {"id": 17, "any": {"a": 9223372036854775808}},
+    *({"id": 18, "at": at} for at in ("10:15:00", "0000-01-01T00:00:00Z", "2026")),
+    {"id": 19, "inner": {"when": "9999-12-31T23:59:59-08:00"}},
+    *({"id": 20, "day": day} for day in ("0000-01-01", "10:15", 20261128)),
+    {"id": 21, "any": {"x": "\ud800", "y": None}},
+    {"id": 22, "name": "\ud800"},
     {"id": 15, "inner": {"deep": {"count": "three"}}},
     {"name": "nobody"},
     {"id": 16, "newer": 1},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,16 @@ import fastavro
 import pytest
 from pyspark.sql import types as T
 
-from ingest.decode.avro_texts import avro_texts, why_no_avro
+from ingest.decode.avro_texts import AvroText, avro_texts, why_no_avro
 from ingest.decode.connect_messages import ConnectMessages
 from ingest.decode.exact_json import Known, Refused
+from ingest.decode.json_shapes import shape_text
 from ingest.errors import SourceUnreadable
+from ingest.registry.columns import columns
+from ingest.shapes.evolution import inferred
+from ingest.shapes.shape import parse_shape
+from tests.avro_lattice import Drawn
+from tests.fuzzing import cases, seed
 
 
 def record(*fields: tuple[str, Any], name: str = "root") -> dict[str, Any]:
@@ -152,3 +159,71 @@ def test_a_schema_that_is_none_is_refused() -> None:
         with pytest.raises(Refused) as refused:
             reader.document(json.dumps({"schema": schema, "payload": 1}))
         assert refused.value.code in ("MALFORMED_SCHEMA", "NOT_AN_OBJECT")
+
+
+def as_files_have_it(kind: T.DataType) -> T.DataType:
+    """A type of other messages: files have one of whole numbers, and one of others."""
+    if isinstance(kind, T.StructType):
+        members = {one.name: as_files_have_it(one.dataType) for one in kind.fields}
+        return T.StructType([T.StructField(name, members[name]) for name in sorted(members)])
+    if isinstance(kind, T.ArrayType):
+        return T.ArrayType(as_files_have_it(kind.elementType))
+    if isinstance(kind, T.MapType):
+        return T.MapType(kind.keyType, as_files_have_it(kind.valueType))
+    if isinstance(kind, T.IntegerType):
+        return T.LongType()
+    return T.DoubleType() if isinstance(kind, T.FloatType) else kind
+
+
+def test_an_empty_list_has_the_column_that_its_schema_tells() -> None:
+    rng = random.Random(seed())
+    for _ in range(cases(300)):
+        items = Drawn(rng, messages=True).kind(rng.randrange(4)).schema
+        schema = record(("x", {"type": "array", "items": items}))
+        text = AvroText(fastavro.parse_schema(schema)).text({"x": []})
+        shape = shape_text(ConnectMessages(T.StructType()).document(text), T.StructType())
+        found = inferred(parse_shape(shape), infer_types=True)
+        assert found == as_files_have_it(columns(json.dumps(schema))), json.dumps(schema)
+
+
+def test_a_map_of_several_types_is_a_map_of_what_it_holds() -> None:
+    schema = record(("x", {"type": "map", "values": ["long", "string"]}))
+    text = AvroText(fastavro.parse_schema(schema))
+    shapes = [
+        shape_text(ConnectMessages(T.StructType()).document(text.text({"x": one})), T.StructType())
+        for one in ({}, {"a": 1}, {"a": 1, "b": "x"})
+    ]
+    assert shapes == [f"OBJECT<x: MAP<{one}>>" for one in ("VOID", "BIGINT", "VARIANT")]
+    kinds = [inferred(parse_shape(one), infer_types=True) for one in shapes]
+    assert [kind.simpleString() for kind in kinds if kind] == [
+        *("struct<x:map<string,string>>", "struct<x:map<string,bigint>>"),
+        "struct<x:map<string,string>>",
+    ]
+
+
+def test_the_last_nanosecond_is_a_time_but_of_postgresql_its_infinity(tmp_path: Path) -> None:
+    last, nanos = 2**63 - 1, {"type": "long", "logicalType": "timestamp-nanos"}
+    debezium = {"type": "long", "connect.name": "io.debezium.time.NanoTimestamp"}
+    path = written(
+        tmp_path / "a.avro", record(("x", nanos), ("y", debezium)), [{"x": last, "y": last}]
+    )
+    [document] = documents(path)
+    assert document["x"] == "2262-04-11T23:47:16.854775807Z"
+    assert document["y"].startswith("not in the years 1 to 9999")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (T.TimestampNTZType(), "1970-01-01T00:00:00.001"),
+        (T.TimestampType(), "1970-01-01T00:00:00.001Z"),
+    ],
+)
+@pytest.mark.parametrize("logical", ["local-timestamp-millis", "timestamp-millis"])
+def test_a_column_without_a_zone_takes_times_without_one(
+    tmp_path: Path, logical: str, kind: T.DataType, text: str
+) -> None:
+    schema = record(("x", {"type": "long", "logicalType": logical}))
+    path = written(tmp_path / "a.avro", schema, [{"x": 1}])
+    reader = ConnectMessages(T.StructType([T.StructField("x", kind)]))
+    assert [reader.document(one)["x"] for one in avro_texts(path)] == [text]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -166,6 +167,63 @@ WRONG = {
         },
         "quarantine needs format json",
     ),
+    "a separator of several characters": (
+        {**CSV, "csv": {"sep": "||"}},
+        "meta.ingest.csv.sep: '||' has 2 characters; one is allowed",
+    ),
+    "a tab that yml does not read": (
+        {**CSV, "csv": {"sep": r"\t"}},
+        r"""sep: '\t' has 2 characters; one is allowed; write it in double quotes: "\t" """.strip(),
+    ),
+    "a quote of several characters": ({**CSV, "csv": {"quote": "''"}}, "meta.ingest.csv.quote: "),
+    "an escape of several characters": (
+        {**CSV, "csv": {"escape": "ab"}},
+        "meta.ingest.csv.escape: ",
+    ),
+    "a quote that Spark takes for two": ({**CSV, "csv": {"quote": "\U0001f600"}}, "csv.quote: "),
+    "a separator that ends lines": ({**CSV, "csv": {"sep": "\r"}}, "csv.sep: '\\r' ends a line"),
+    "a backslash as a separator": ({**CSV, "csv": {"sep": "\\"}}, "csv.sep: a backslash"),
+    "a quote that separates": ({**CSV, "csv": {"quote": ","}}, "csv.quote: ',' is csv.sep, too"),
+    "an escape that separates": ({**CSV, "csv": {"escape": ","}}, "csv.escape: ',' is csv.sep"),
+    "values without names": ({**CSV, "csv": {"header": False}}, "columns must declare the names"),
+    "a scheme that nothing reads": (
+        {**GOOD, "path": "s3://bucket/orders"},
+        "meta.ingest.path: 's3://bucket/orders': nothing reads s3://; local paths and file:///",
+    ),
+    "a URL of another machine": ({**GOOD, "path": "file://host/x"}, "is no URL of a local folder"),
+    "a URL without slashes": ({**GOOD, "path": "file:/x"}, "is no URL of a local folder"),
+    "a destination that nothing writes": (
+        {**GOOD, "clean_source": "move", "move_destination": "s3://bucket/done"},
+        "move_destination: 's3://bucket/done': files are moved to local folders only",
+    ),
+    "a glob that matches no name": ({**GOOD, "path_glob_filter": ""}, "matches no name"),
+    "a glob of names that do not count": (
+        {**GOOD, "path_glob_filter": "_*"},
+        "names that begin with . or _ are passed over",
+    ),
+    "two stars": ({**GOOD, "path_glob_filter": "**.json"}, "write one *"),
+    "a folder's name that tells no day": (
+        {**GOOD, "dated_folders": {"format": "dt=%Y-%m", "open_for": "1 day"}},
+        "dated_folders.format: 'dt=%Y-%m' is no format of days",
+    ),
+    "a folder within a folder that names a day": (
+        {**GOOD, "dated_folders": {"format": "%Y/%m/%d", "open_for": "1 day"}},
+        "dated_folders.format: '%Y/%m/%d' is no format of days",
+    ),
+    "a time that no clock has": (
+        {**GOOD, "key": ["id"], "deduplicate_within": "99999999999 days"},
+        "deduplicate_within: '99999999999 days' is longer than 36500 days",
+    ),
+    "a glob of types without its end": (
+        {
+            **GOOD,
+            "event_type": "type",
+            "payload": "data",
+            "event_groups": [{"name": "a", "event_types": ["shop.{a,b"]}],
+        },
+        "meta.ingest.event_groups.0.event_types: 'shop.{a,b': a { without its }",
+    ),
+    "a key that is no path": ({**GOOD, "key": ["a..b"]}, "meta.ingest.key: 'a..b' is no path"),
     "a horizon without an identity": (
         {**GOOD, "deduplicate_within": "7 days"},
         "meta.ingest.event_id",
@@ -183,6 +241,107 @@ def test_it_refuses_types_that_spark_does_not_know() -> None:
     assert "columns.price.data_type: 'money' is not a Spark type" in said
     assert "columns.tags.data_type: 'strng' is not a Spark type" in said
     assert "ok" not in said
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"a": "string", "a.b": "int"}, "columns.a.b: a is declared as string, which has no"),
+        ({"a": "array<struct<b: int>>", "a.b": "int"}, "columns.a.b: a is declared as array"),
+        ({"a": "variant", "a.b": "int"}, "columns.a.b: a is declared as variant"),
+        ({"a.b": "string", "a.b.c": "int"}, "columns.a.b.c: a.b is declared as string"),
+        ({"a": "struct<b: int>", "a.b": "string"}, "columns.a.b: is declared twice"),
+        ({"a": "string", "A": "string"}, "columns.A: Spark takes it and a for one column"),
+        ({"sınır": "string", "sinir": None}, "columns.sinir: Spark takes it and sınır for one"),
+        ({"a.x": "int", "A.y": "int"}, "columns.A: Spark takes it and a for one column"),
+        ({"a": "struct<x: int, X: int>"}, "members 'x' and 'X': Spark takes both for one"),
+        ({"my col": "int"}, "columns.my col: 'my col': Delta takes no name with a blank"),
+        ({"a": "struct<`x=y`: int>"}, "columns.a.data_type: 'x=y': Delta takes no name"),
+        ({"a": "map<string, struct<>>"}, "no file stores a struct<> of no members"),
+        ({"a..b": "int"}, "columns.a..b: is no path"),
+        ({"`a": "int"}, "columns.`a: is no path"),
+        ({"a": "void"}, "'void' is not a Spark type of a column; allowed: string, boolean"),
+        ({"a": "interval day"}, "'interval' is not a Spark type of a column"),
+        ({"a": "decimal(39,2)"}, "precision is 1 to 38"),
+    ],
+)
+def test_it_refuses_columns_that_cannot_be(columns: Mapping[str, Any], expected: str) -> None:
+    assert expected in problems(node(columns=columns))
+
+
+@pytest.mark.parametrize(
+    ("declared", "columns", "expected"),
+    [
+        ({"key": ["a"]}, {"a": "map<string, int>"}, "key: a is declared as map<string,int>; needs"),
+        ({"key": ["a.b"]}, {"a": "string"}, "key: a.b: a is declared as string, which has no"),
+        ({"key": ["A"]}, {"a": "array<variant>"}, "key: A is declared as array<variant>"),
+        ({"event_id": ["a"]}, {"a": "variant"}, "event_id: a is declared as variant; needs"),
+        ({"sequence_by": ["a.b"]}, {"a": "struct<b: variant>"}, "sequence_by: a.b is declared as"),
+        ({"event_time": "a"}, {"a": "bigint"}, "event_time: a is declared as bigint; needs a date"),
+        ({"event_type": "a"}, {"a": "binary"}, "event_type: a is declared as binary; needs a str"),
+        (
+            {"envelope": "cloudevents"},
+            {"time": "bigint"},
+            "event_time: time is declared as bigint; needs a date, a timestamp or a string",
+        ),
+        (
+            {"event_type": "t", "payload": "a", "per_type": "views"},
+            {"a": "string"},
+            "payload: a is declared as string; types need a variant",
+        ),
+        (
+            {"format": "csv", "csv": {"header": False}},
+            {"a.b": "int"},
+            "columns.a.b: is a path; with csv.header: false",
+        ),
+    ],
+)
+def test_it_refuses_columns_that_cannot_serve(
+    declared: Mapping[str, Any], columns: Mapping[str, Any], expected: str
+) -> None:
+    assert expected in problems(node({**GOOD, **declared}, columns=columns))
+
+
+def test_a_key_needs_its_column() -> None:
+    entry = node({**GOOD, "key": ["email"]}, columns={"email": None})
+    entry["columns"]["email"]["config"] = {"meta": {"mask": "drop"}}
+    assert "meta.ingest.key: email: its mask drops the column" in problems(entry)
+
+
+@pytest.mark.parametrize(
+    ("declared", "columns"),
+    [
+        ({}, {"a": "struct<b: int>", "a.c": "string"}),
+        ({"key": ["a"], "sequence_by": ["b"]}, {"a": "struct<x: int>", "b": "timestamp_ntz"}),
+        ({"event_type": "t", "payload": "a"}, {"a": "variant", "a.b": "int"}),
+        ({"envelope": "cloudevents"}, {"data.price": "decimal(9,2)"}),
+        ({"path_glob_filter": "*.{json,jsonl}"}, {}),
+        ({"path": "file:///data/my%20orders"}, {}),
+        ({"format": "csv", "csv": {"sep": "\t", "quote": "", "escape": "\\"}}, {}),
+    ],
+)
+def test_it_takes_what_can_be(declared: Mapping[str, Any], columns: Mapping[str, Any]) -> None:
+    assert read_stream(node({**GOOD, **declared}, columns=columns))
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ('"string"', "its top is of type string, and must be a record"),
+        ('["null", "string"]', "its top is a union, and must be a record"),
+        (
+            '{"type": "record", "name": "R", "fields": [{"name": "r", "type": ["null", "R"]}]}',
+            "R holds itself",
+        ),
+    ],
+)
+def test_it_refuses_schemas_that_are_none_of_rows(
+    tmp_path: Path, schema: str, expected: str
+) -> None:
+    file = tmp_path / "a.avsc"
+    file.write_text(schema, "utf-8")
+    declared = {**KAFKA, "format": "avro", "avro": {"schema": str(file)}}
+    assert f"meta.ingest.avro.schema: {file}: {expected}" in problems(node(declared))
 
 
 def test_it_refuses_names_that_belong_to_ingest() -> None:

@@ -60,7 +60,7 @@ def columns(found: Shape) -> dict[str, str]:
 
 def read(texts: pa.StringArray) -> pa.StructArray:
     """The columns of KIND."""
-    return records(texts, KIND, overflow_matters=True)[0]
+    return records(texts, KIND, overflow_matters=True).columns
 
 
 def made_up(draw: random.Random, depth: int) -> Any:

@@ -145,7 +145,21 @@ def test_leftovers_keep_the_digits_of_a_number() -> None:
 
 
 def test_nothing_left_is_nothing() -> None:
-    assert leftovers('{"a":1,"b":null,"c":[],"d":{}}', '{"a":1}', {"a": {}}, True) is None
+    assert leftovers('{"a":1,"b":null,"c":[]}', '{"a":1,"c":[]}', {"a": {}}, True) is None
+
+
+def test_what_is_empty_is_left_where_no_column_has_it() -> None:
+    text = '{"a":[],"b":{},"c":[null],"d":{"e":[]}}'
+    found = leftovers(text, '{"d":{}}', {"d": {"x": {}}}, True)
+    assert found is not None
+    assert json.loads(found) == {"a": [], "b": {}, "c": [None], "d.e": []}
+
+
+def test_half_of_a_surrogate_pair_is_left_where_a_column_shows_something_else() -> None:
+    text, typed = r'{"v":{"x":"a\ud800","y":1,"\ud800":2}}', '{"v":{"x":"a\ufffd","y":1}}'
+    found = leftovers(text, typed, {"v": {}}, True)
+    assert found is not None
+    assert json.loads(found) == {"v.x": "a\ud800", "v.\ud800": "2"}
     assert leftovers(None, None, {}, True) is None
 
 

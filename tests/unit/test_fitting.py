@@ -7,20 +7,24 @@ shares no code with it.
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import types as T
 
+from ingest.column_names import member_path
 from ingest.declarations.datatypes import data_type
 from ingest.decode import arrow_json
-from ingest.decode.exact_json import loaded
-from ingest.decode.fitting import arrow_type, fits, taken
+from ingest.decode.exact_json import is_unicode, loaded
+from ingest.decode.fitting import arrow_type, fitted, taken
+from tests.fuzzing import cases, seed
 
 
 def struct(text: str) -> T.StructType:
@@ -35,8 +39,14 @@ def read(kind: T.StructType, *texts: str | bytes | None) -> list[dict[str, Any] 
     raw = [text.encode() if isinstance(text, str) else text for text in texts]
     array = pa.array(raw, pa.binary())
     strings = pa.Array.from_buffers(pa.string(), len(array), array.buffers())
-    found, whole = arrow_json.records(strings, kind, overflow_matters=True)
-    return [row if fine else None for row, fine in zip(found.to_pylist(), whole, strict=True)]
+    found = arrow_json.records(strings, kind, overflow_matters=True)
+    pairs = zip(found.columns.to_pylist(), found.are_whole, strict=True)
+    return [row if is_whole else None for row, is_whole in pairs]
+
+
+def fits(text: str | None, kind: T.StructType) -> bool:
+    """Whether a look at each value finds that columns hold all of a text."""
+    return fitted(text, kind, overflow_matters=True) is not None
 
 
 # Columns, a document that fits them, and what they hold of it.
@@ -48,6 +58,11 @@ FITTING = [
     ("a bigint", '{"a":null}', {"a": None}),
     ("a bigint", '{"b":null}', {"a": None}),
     ("a bigint", '{"b":[{}, null]}', {"a": None}),
+    ("a bigint, o struct<a: bigint>", '{"a":1,"o":{"a":null}}', {"a": 1, "o": {"a": None}}),
+    ("m map<string,bigint>", '{"m":{"x":null}}', {"m": [("x", None)]}),
+    ("v variant", f'{{"v":{"[" * 199}{"]" * 199}}}', {"v": f"{'[' * 199}{']' * 199}"}),
+    ("v variant", f'{{"v":["{"[" * 300}"]}}', {"v": f'["{"[" * 300}"]'}),
+    ("a string", '{"a":"\\ud83d\\ude00"}', {"a": "😀"}),
     ("a bigint", " {}\r", {"a": None}),
     ("a bigint", '{"a"\n:\t1}', {"a": 1}),
     ("a bigint", '{"\\u0061":1}', {"a": 1}),
@@ -90,6 +105,21 @@ MISFITTING = [
     ("a bigint", '{"A":1}'),
     ("a bigint", '{"a":{"x":1}}'),
     ("a bigint", '{"a":1,"a":1}'),
+    ("a bigint", '{"a":1,"a":null}'),
+    ("a bigint", '{"a":1,"b":2,"a": null}'),
+    ("a bigint", '{"a":null,"a":null}'),
+    ("a bigint", '{"a":1,"\\u0061":null}'),
+    ("o struct<abcdefghijk: bigint>", '{"o":{"abcdefghijk":1,"abcdefghijk":null}}'),
+    ("m map<string,bigint>", '{"m":{"":null,"":null}}'),
+    ("a bigint, v variant", '{"v":{"x":null},"a":1,"a":null}'),
+    ("v variant", f'{{"v":{"[" * 200}{"]" * 200}}}'),
+    ("v variant", f'{{"v":{"[" * 1500}{"]" * 1500}}}'),
+    ("a bigint, b string", '{"a":1,"b":"\\ud800"}'),
+    ("a bigint, b array<string>", '{"a":1,"b":["x","\\udc00\\ud83d"]}'),
+    ("a bigint, m map<string,string>", '{"a":1,"m":{"\\ud800":"x"}}'),
+    ("a bigint, v variant", '{"a":1,"v":{"b":{"c":"\\ud800"}}}'),
+    ("a bigint, v variant", '{"a":1,"v":{"\\ud800":1}}'),
+    ("a bigint", '{"a":1,"\\ud800":2}'),
     ("a bigint", '{"a":1}{"a":2}'),
     ("a bigint", '{"a":1} x'),
     ("a bigint", '{"a":1,}'),
@@ -142,7 +172,7 @@ MISFITTING = [
 @pytest.mark.parametrize(("columns", "text", "held"), FITTING)
 def test_columns_hold_all_of_it(columns: str, text: str, held: dict[str, Any]) -> None:
     assert read(struct(columns), text) == [held]
-    assert fits(text, struct(columns), overflow_matters=True)
+    assert fits(text, struct(columns))
 
 
 @pytest.mark.parametrize(("columns", "text"), MISFITTING)
@@ -150,7 +180,7 @@ def test_it_is_held_back(columns: str, text: str | bytes | None) -> None:
     neighbour = "{}"
     assert read(struct(columns), neighbour, text)[1] is None
     if not isinstance(text, bytes):
-        assert not fits(text, struct(columns), overflow_matters=True)
+        assert not fits(text, struct(columns))
 
 
 def test_prose_and_times_cost_no_second_look() -> None:
@@ -159,7 +189,7 @@ def test_prose_and_times_cost_no_second_look() -> None:
     # Of a change's message.
     change = '{"ts_us":1795693096559116,"ts_ns":1795693096559116000}'
 
-    with patch.object(arrow_json, "fits", side_effect=AssertionError):
+    with patch.object(arrow_json, "fitted", side_effect=AssertionError):
         held = read(struct("a string, b array<string>, c double"), text)
         held += read(struct("ts_us bigint, ts_ns bigint"), change)
 
@@ -167,7 +197,7 @@ def test_prose_and_times_cost_no_second_look() -> None:
 
 
 def test_a_field_without_a_column_is_ignored_where_nothing_is_rescued() -> None:
-    assert fits('{"b":1}', struct("a bigint"), overflow_matters=False)
+    assert fitted('{"b":1}', struct("a bigint"), overflow_matters=False)
 
 
 def test_a_misfit_does_not_touch_its_neighbours() -> None:
@@ -194,8 +224,8 @@ def test_a_misfit_does_not_touch_large_numbers_of_its_column() -> None:
 
 def test_without_columns_only_empty_objects_fit() -> None:
     texts = pa.array(["{}", '{"a":1}', "[]", "{"])
-    _, whole = arrow_json.records(texts, struct(""), overflow_matters=True)
-    assert list(whole) == [True, False, False, False]
+    found = arrow_json.records(texts, struct(""), overflow_matters=True)
+    assert list(found.are_whole) == [True, False, False, False]
 
 
 COLUMNS = struct(
@@ -205,6 +235,8 @@ COLUMNS = struct(
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f", "m", "v", '":', "\\"])
 SCALARS = st.one_of(
     st.none(),
+    st.text(max_size=3),
+    st.sampled_from(["\ud800", "x\udfff", "\x00", "\ufffd", "\ud83d\ude00"]),
     st.booleans(),
     st.integers(-(2**64), 2**65),
     st.floats(allow_nan=False, allow_infinity=False),
@@ -243,18 +275,101 @@ def test_what_counting_proves_holds_value_by_value(
     document: Any, separators: tuple[str, str], is_ascii: bool
 ) -> None:
     text = json.dumps(document, separators=separators, ensure_ascii=is_ascii)
+    if not is_unicode(text):
+        text = json.dumps(document, separators=separators)
     texts = pa.array([text, "{}"])
-    with patch.object(arrow_json, "fits", return_value=False):
-        _, proven = arrow_json.records(texts, COLUMNS, overflow_matters=True)
-    record, whole = arrow_json.records(texts, COLUMNS, overflow_matters=True)
-    assert whole[0] or not proven[0]
-    assert whole[0] == fits(text, COLUMNS, overflow_matters=True)
-    if whole[0]:
-        held = shown(record[0].as_py(), COLUMNS, json.loads)
-        assert without_nulls(held) == without_nulls(shown(document, COLUMNS, lambda value: value))
+    with patch.object(arrow_json, "fitted", return_value=None):
+        proven = arrow_json.records(texts, COLUMNS, overflow_matters=True)
+    found = arrow_json.records(texts, COLUMNS, overflow_matters=True)
+    assert found.are_whole[0] or not proven.are_whole[0]
+    assert found.are_whole[0] == fits(text, COLUMNS)
+    if found.are_whole[0]:
+        held = shown(found.columns[0].as_py(), COLUMNS, json.loads)
+        assert without_nulls(held) == without_nulls(
+            shown(json.loads(text), COLUMNS, lambda one: one)
+        )
         # The careful way takes as much.
         again = pa.array([taken(loaded(text), COLUMNS)], arrow_type(COLUMNS))[0].as_py()
         assert without_nulls(shown(again, COLUMNS, json.loads)) == without_nulls(held)
+
+
+def test_a_text_that_is_whole_holds_just_what_python_reads() -> None:
+    """Also in records of which one name stands twice, and beside records that are none."""
+    draw = random.Random(seed())
+    for _ in range(cases(60)):
+        documents = [fitting_document(draw, COLUMNS) for _ in range(40)]
+        texts = [dumped(draw, one) for one in documents]
+        found = arrow_json.records(pa.array(texts), COLUMNS, overflow_matters=True)
+        columns, rescued = found.columns.to_pylist(), found.rescued.to_pylist()
+        for row in np.flatnonzero(found.are_whole).tolist():
+            text = texts[row]
+            document = json.loads(text, object_pairs_hook=without_repetition)
+            there = shown(columns[row], COLUMNS, json.loads)
+            left = json.loads(rescued[row] or "{}")
+            sent, found_again = leaves(document), leaves(there)
+            found_again |= set().union(*(leaves(one, path) for path, one in left.items()))
+            assert sent <= found_again, text
+            # A struct of nulls is what columns have of an object whose members are empty.
+            assert all(one.endswith("={}") for one in found_again - sent), text
+
+
+def fitting_document(draw: random.Random, kind: T.DataType) -> Any:
+    """A document of columns, with strings and empty values that readers stumble over."""
+    if draw.random() < 0.1:
+        return draw.choice([None, [], {}, [None], "\ud800", 10**19, 1.5, {"a": None}])
+    if isinstance(kind, T.StructType):
+        chosen = [one for one in kind.fields if draw.random() < 0.7]
+        found = {one.name: fitting_document(draw, one.dataType) for one in chosen}
+        if draw.random() < 0.2:
+            found[draw.choice(["new", "\udfff", "x y"])] = draw.choice([None, [], {}, [None], 1])
+        return found
+    if isinstance(kind, T.ArrayType):
+        return [fitting_document(draw, kind.elementType) for _ in range(draw.randrange(3))]
+    if isinstance(kind, T.MapType):
+        names = draw.sample(["a", "b", '"', "\\", "", "\ud83d\ude00"], draw.randrange(3))
+        return {name: fitting_document(draw, kind.valueType) for name in names}
+    if isinstance(kind, T.VariantType):
+        return fitting_document(draw, struct("a bigint, b array<map<string,string>>"))
+    strings = ["", "x", "\x00", "\ufffd", "\ud83d\ude00", "x\ud83d", '\\":', "[{"]
+    values: dict[type[T.DataType], Any] = {T.LongType: 7, T.DoubleType: 0.5, T.BooleanType: True}
+    return values.get(type(kind), draw.choice(strings))
+
+
+def dumped(draw: random.Random, value: Any) -> str:
+    """JSON, with a member that stands twice here and there."""
+    if isinstance(value, list):
+        return "[" + ",".join(dumped(draw, one) for one in value) + "]"
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    members = [
+        # In a VARIANT a name that stands twice is Spark's to find.
+        f"{json.dumps(name)}:{json.dumps(one) if name == 'v' else dumped(draw, one)}"
+        for name, one in value.items()
+    ]
+    if members and draw.random() < 0.1:
+        repeated = f"{json.dumps(draw.choice(list(value)))}:null"
+        members.insert(draw.randrange(len(members) + 1), repeated)
+    return "{" + ",".join(members) + "}"
+
+
+def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a name that stands twice in it is an error."""
+    assert len(dict(pairs)) == len(pairs), pairs
+    return dict(pairs)
+
+
+def leaves(value: Any, path: str = "") -> set[str]:
+    """Each path that has a value, with that; also where it is empty."""
+    if value is None:
+        return set()
+    if isinstance(value, dict):
+        inner = [leaves(one, member_path(path, name)) for name, one in value.items()]
+        return set().union(*inner) or ({f"{path}={{}}"} if path else set())
+    if isinstance(value, list) and value:
+        return set().union(*(leaves(one, f"{path}[{n}]") for n, one in enumerate(value)))
+    # A number in a column of text is its digits.
+    number = int(value) if isinstance(value, float) and value.is_integer() else value
+    return {f"{path}={value if isinstance(value, str) else json.dumps(number)}"}
 
 
 def shown(value: Any, kind: T.DataType, variant: Callable[[Any], Any]) -> Any:

@@ -129,7 +129,7 @@ def test_a_schema_has_the_columns_that_spark_makes_of_it() -> None:
     )
     assert columns(whole).simpleString() == (
         "struct<i:struct<x:int>,again:map<string,struct<x:int>>,price:decimal(9,2),at:timestamp,"
-        "day:date,time:int,kind:string,n:bigint,"
+        "day:date,time:string,kind:string,n:bigint,"
         "either:struct<member_int:int,member_Item:struct<x:int>,member_array:array<int>>>"
     )
     assert columns('"string"') == T.StructType([T.StructField("value", T.StringType())])

@@ -11,12 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ingest.declarations.globs import glob_problem
+from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import CsvOptions, DatedFolders, FileSource, Format
-from ingest.errors import FolderMissing, SourceUnreadable
+from ingest.errors import DeclarationInvalid, FolderMissing, SourceUnreadable
 from ingest.files.csv_records import CsvFile
 from ingest.files.headers import csv_header, why_unreadable
-from ingest.files.listing import FoundFile, check_folder, listed
+from ingest.files.lines import whole
+from ingest.files.listing import FoundFile, check_folder, check_paths, listed
 from ingest.files.queue import batches
+from tests.spark.workshop import node
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)
 DATED = DatedFolders(format="dt=%Y-%m-%d", open_for=timedelta(days=3))
@@ -49,6 +53,49 @@ def test_all_folders_are_searched_and_hidden_names_passed_over(tmp_path: Path) -
     for name in ("a/b/c.jsonl", ".hidden", "_SUCCESS", "_temporary/part", "a/.b.jsonl.crc"):
         put(tmp_path / name)
     assert found(FileSource(path=str(tmp_path))) == ["a/b/c.jsonl"]
+
+
+def test_a_url_is_read_with_names_as_they_are(tmp_path: Path) -> None:
+    folder = tmp_path / "my orders"
+    put(folder / "a 100%20.jsonl")
+    [file] = listed(FileSource(path=folder.as_uri()), set(), NOW)
+    assert file.path == f"file://{folder}/a 100%20.jsonl"
+    assert whole(file.path) == b"{}\n"
+
+
+def test_a_path_that_is_a_file_is_refused_and_a_missing_folder_is_told(tmp_path: Path) -> None:
+    entry = {"from": "files", "format": "json"}
+    missing = read_stream(node("shop.a", {**entry, "path": str(tmp_path / "none")}))
+    there = read_stream(node("shop.b", {**entry, "path": str(tmp_path)}))
+    [warning] = check_paths([missing, there])
+    assert "none is not a folder; create it" in warning
+    wrong = put(tmp_path / "a.jsonl")
+    with pytest.raises(DeclarationInvalid, match=r"shop.c: meta.ingest.path .* is a file"):
+        check_paths([read_stream(node("shop.c", {**entry, "path": str(wrong)}))])
+
+
+@pytest.mark.parametrize(
+    ("glob", "taken"),
+    [
+        ("*.{json,jsonl}", ["a.json", "a.jsonl"]),
+        ("a.{json{,l},csv}", ["a.csv", "a.json", "a.jsonl"]),
+        ("a.{json,c}[!x]", ["a.jsonl"]),
+        ("a.[{]", ["a.{"]),
+        ("a.[jc]s{on,v}", ["a.csv", "a.json"]),
+        ("{a,b}.{csv,{}", None),
+        ("*.[abc", None),
+        ("a.json}", None),
+        ("a.[^j]*", None),
+        ("a\\*", None),
+        ("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", None),
+    ],
+)
+def test_globs_may_have_braces(tmp_path: Path, glob: str, taken: list[str] | None) -> None:
+    for name in ("a.json", "a.jsonl", "a.csv", "a.{", "b.txt"):
+        put(tmp_path / name)
+    assert (glob_problem(glob) is None) is (taken is not None)
+    if taken is not None:
+        assert found(FileSource(path=str(tmp_path), path_glob_filter=glob)) == taken
 
 
 def test_names_that_do_not_match_are_passed_over(tmp_path: Path) -> None:
