@@ -51,7 +51,13 @@ class Encoded(T.DataType):
             return T.DecimalType(*size) if size[0] <= _DIGITS else T.StringType()
         if self.logical == "date":
             return T.DateType()
-        return T.StringType() if self.logical.startswith("time-") else T.TimestampType()
+        if self.logical.startswith("time-"):
+            return T.StringType()
+        return T.TimestampNTZType() if self._is_local else T.TimestampType()
+
+    @property
+    def _is_local(self) -> bool:
+        return self.logical.startswith("local-")
 
     @property
     def number(self) -> T.DataType:
@@ -76,14 +82,16 @@ class Encoded(T.DataType):
             return _time_of_day(source, ticks)
         if ticks == 10**9:
             # Of 64 bits, all are in the years of the calendar.
-            return f"timestamp_micros({source} div 1000 - if({source} % 1000 < 0, 1, 0))"
-        micros = f"timestamp_micros({source} * {10**6 // ticks})"
-        return f"if({source} {self._is_shown}, {micros}, null)"
+            moment = f"timestamp_micros({source} div 1000 - if({source} % 1000 < 0, 1, 0))"
+        else:
+            micros = f"timestamp_micros({source} * {10**6 // ticks})"
+            moment = f"if({source} {self._is_shown}, {micros}, null)"
+        return f"cast({moment} as timestamp_ntz)" if self._is_local else moment
 
     @property
     def _is_shown(self) -> str:
         """SQL, after a number: whether every reader can show its date or timestamp."""
-        unit = _DAYS if self.logical == "date" else 10**6 // _TICKS[self.logical[10:]]
+        unit = _DAYS if self.logical == "date" else 10**6 // _TICKS[self.logical.rpartition("-")[2]]
         return f"between {FIRST_MICROSECOND // unit} and {LAST_MICROSECOND // unit}"
 
     def lost(self, source: str) -> str | None:
@@ -133,7 +141,7 @@ _ENCODED: Mapping[tuple[str, str], Encoded] = {
     ("int", "time-millis"): Encoded("time-millis"),
     ("long", "time-micros"): Encoded("time-micros"),
     **{
-        ("long", f"{local}timestamp-{unit}"): Encoded(f"timestamp-{unit}")
+        ("long", f"{local}timestamp-{unit}"): Encoded(f"{local}timestamp-{unit}")
         for local in ("", "local-")
         for unit in _TICKS
     },

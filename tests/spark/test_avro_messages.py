@@ -98,6 +98,13 @@ def test_columns_that_have_landed_keep_their_types(spark: SparkSession) -> None:
         (logical("long", "timestamp-nanos"), 7_000, "bigint", 7_000, None),
         (logical("long", "time-micros"), 2**40, "int", None, str(2**40)),
         (logical("long", "timestamp-millis"), 5, "bigint", None, "1970-01-01 00:00:00.005"),
+        (
+            logical("long", "timestamp-micros"),
+            5,
+            "timestamp_ntz",
+            None,
+            "1970-01-01 00:00:00.000005",
+        ),
         (local, 5, "timestamp_ntz", datetime(1970, 1, 1, 0, 0, 0, 5), None),  # noqa: DTZ001
         ({"type": "map", "values": "int"}, {"a": 1}, "struct<a: int>", None, '{"a":1}'),
         (
