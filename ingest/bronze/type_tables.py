@@ -22,6 +22,7 @@ from ingest.bronze.maintenance import compacted
 from ingest.declarations.stream import Stream
 from ingest.errors import TableChanged
 from ingest.events import registry
+from ingest.events.counts import has_unseen
 from ingest.events.event_types import TypeTable
 from ingest.events.registration import Filled
 from ingest.events.views import PAYLOAD
@@ -71,11 +72,7 @@ class TypeTables:
         self._application = table_log.table_id(self._bronze)
         self._states: dict[str, _State] = {}
         self._schema = T.StructType()
-        # Events that landed before types were told apart have a type, but no variation.
-        unknown, untyped = (
-            table_log.nulls(self._bronze, name) for name in ("_schema_id", "_event_type")
-        )
-        self._has_older = unknown > untyped
+        self._has_older = has_unseen(lake, self._bronze)
 
     def newest_batch(self) -> int:
         """The newest batch of bronze, whose columns count from now on."""

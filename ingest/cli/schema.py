@@ -253,7 +253,8 @@ def _remarks(lake: Lake, one: Registered) -> list[str]:
     entries = _entries(lake, one)
     first = next((row["prototype"] for row in entries if row["prototype"]), None)
     for row in entries:
-        if row["conflict"] and (row["change"] == "refused") == bool(one.pending):
+        conflicts = row["conflict"].split("; ") if row["conflict"] else []
+        if one.pending and any(each in one.pending for each in conflicts):
             lines.append(f"{row['change']}: {row['conflict']}")
             lines.append(f"  first seen: {first}")
             lines.append(f"  and now:    {row['prototype']}")

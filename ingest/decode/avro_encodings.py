@@ -234,11 +234,12 @@ def _encoded_union(
 
 
 def decoded(kind: T.DataType) -> T.DataType:
-    """The type of a column for what is `encoded`."""
+    """The type of a column for what is `encoded`: of local times instants, as for other formats."""
     if isinstance(kind, T.StructType):
         return T.StructType([T.StructField(one.name, decoded(one.dataType)) for one in kind])
     if isinstance(kind, T.ArrayType):
         return T.ArrayType(decoded(kind.elementType))
     if isinstance(kind, T.MapType):
         return T.MapType(kind.keyType, decoded(kind.valueType))
-    return kind.stands_for if isinstance(kind, Encoded) else kind
+    kind = kind.stands_for if isinstance(kind, Encoded) else kind
+    return T.TimestampType() if isinstance(kind, T.TimestampNTZType) else kind

@@ -7,6 +7,8 @@ outline is a text of JSON itself, in which each value is a digit that says its k
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,19 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.decode.json_members import bytes_of
-from ingest.shapes.shape import ARRAY, BIGINT, BOOLEAN, DOUBLE, OBJECT, STRING, VOID, Shape, merged
+from ingest.shapes.shape import (
+    ARRAY,
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    LARGE,
+    OBJECT,
+    STRING,
+    VOID,
+    WIDE,
+    Shape,
+    merged,
+)
 from ingest.shapes.texts import LONGEST_TEXT, TEXTS, kinds_of_texts
 
 if TYPE_CHECKING:
@@ -25,7 +39,7 @@ if TYPE_CHECKING:
 
 # Bytes that a processor keeps close by while it goes over them again and again.
 _NEAR = 1 << 21
-_QUOTE, _BACKSLASH, _COLON, _ZERO = b'"\\:0'
+_QUOTE, _BACKSLASH, _COLON, _ZERO, _POINT = b'"\\:0.'
 # The digits of kinds: all whole numbers come to be 0.
 _WHOLE, _TEXT = 0, 1
 _KINDS = (BIGINT, STRING, *TEXTS)
@@ -34,22 +48,40 @@ _FIRST, _LAST, _LAST_BUT_ONE = np.zeros((3, 256), dtype=bool)
 _FIRST[list(b"-0123456789tf")] = _LAST[list(b"0123456789Ze")] = True
 _LAST_BUT_ONE[list(b'"-.0123456789us')] = True
 NOTHING = Shape(frozenset({VOID}))
+# What may have more digits than a double: fractions, whole numbers. A number of so many characters
+# may, point included.
+WIDE_FRACTIONS, WIDE_WHOLES = 1, 2
+_WIDE_FROM = 16
+_WIDE_NUMBER = re.compile(rf"[0-9.]{{{_WIDE_FROM},}}")
 
 
-def outlined(texts: pa.StringArray) -> tuple[pa.StringArray, Mask]:
-    """The outline of each text, and where it does not tell all: of numbers of 19 digits or more.
+@dataclass(frozen=True, slots=True)
+class Outlines:
+    """The outlines of texts, and what they do not tell of numbers.
 
-    `texts` are JSON without white space; an outline is empty where there is no text.
+    `are_long` are texts with a number of 19 digits or more, of which Python has to look at each.
+    `widths` tell which numbers of a text may have more digits than a double, see `widened`.
+    """
+
+    texts: pa.StringArray
+    are_long: Mask
+    widths: Bytes
+
+
+def outlined(texts: pa.StringArray) -> Outlines:
+    """The outline of each text; it is empty where there is no text.
+
+    `texts` are JSON without white space.
     """
     share = max(1, len(texts) * _NEAR // max(texts.nbytes, 1))
     shares = [_outlined(texts[at : at + share]) for at in range(0, len(texts), share)]
-    outlines = pa.chunked_array([one for one, _ in shares], pa.string()).combine_chunks()
-    return outlines, np.concatenate(
-        [np.zeros(0, dtype=bool), *(are_long for _, are_long in shares)]
-    )
+    outlines = pa.chunked_array([one.texts for one in shares], pa.string()).combine_chunks()
+    are_long = [np.zeros(0, dtype=bool), *(one.are_long for one in shares)]
+    widths = [np.zeros(0, dtype=np.uint8), *(one.widths for one in shares)]
+    return Outlines(outlines, np.concatenate(are_long), np.concatenate(widths))
 
 
-def _outlined(texts: pa.StringArray) -> tuple[pa.StringArray, Mask]:
+def _outlined(texts: pa.StringArray) -> Outlines:
     data, offsets = bytes_of(texts.fill_null("") if texts.null_count else texts)
     is_quote = _quotes(data)
     quotes = np.flatnonzero(is_quote)
@@ -59,11 +91,13 @@ def _outlined(texts: pa.StringArray) -> tuple[pa.StringArray, Mask]:
     # The quote that begins a value stays, as its kind.
     turns = np.zeros(len(data), dtype=bool)
     turns[begins + 1] = turns[ends + 1] = True
-    digits = _packed(data - _ZERO < 10) & ~_inside(_packed(is_quote))
+    outside = ~_inside(_packed(is_quote))
+    digits = _packed(data - _ZERO < 10) & outside
     # A text may be a number, and follow one.
-    starts = np.zeros(len(data), dtype=bool)
-    starts[offsets[1:-1]] = True
-    follows = digits & _later(digits, 1) & ~_packed(starts)
+    is_start = np.zeros(len(data), dtype=bool)
+    is_start[offsets[1:-1]] = True
+    starts = _packed(is_start)
+    follows = digits & _later(digits, 1) & ~starts
     keeps = _unpacked(~_inside(_packed(turns)) & ~follows, len(data))
     keeps[offsets[-1] :] = False
     # Numpy's own choice between two values takes ten times as long as to reckon with them.
@@ -76,14 +110,16 @@ def _outlined(texts: pa.StringArray) -> tuple[pa.StringArray, Mask]:
     found = told[keeps]
     buffers = [None, pa.py_buffer(ends_told), pa.py_buffer(found)]
     outlines = pa.Array.from_buffers(pa.string(), len(texts), buffers)
-    return outlines, _are_long(digits, offsets)
+    points = _packed(data == _POINT) & outside
+    widths = _widths(digits, points, starts, offsets)
+    return Outlines(outlines, _are_long(digits, offsets), widths)
 
 
 @lru_cache(maxsize=10_000)
-def shape_told(outline: str) -> Shape | None:
-    """The shape that an outline tells; None where it is no JSON, or too deep."""
+def shape_told(outline: str, width: int = 0) -> Shape | None:
+    """The shape that an outline tells, of a text of that width; None for no JSON, or too deep."""
     try:
-        return _shape_told(json.loads(outline)) if outline else NOTHING
+        return widened(_shape_told(_DECODER.decode(outline)), width) if outline else NOTHING
     except (ValueError, RecursionError):
         return None
 
@@ -91,14 +127,43 @@ def shape_told(outline: str) -> Shape | None:
 def _shape_told(value: Any) -> Shape:
     if isinstance(value, dict):
         fields = {name: _shape_told(one) for name, one in value.items()}
-        return Shape(frozenset({OBJECT}), fields) if fields else NOTHING
+        return Shape(frozenset({OBJECT}), fields)
     if isinstance(value, list):
         return Shape(frozenset({ARRAY}), element=merged(map(_shape_told, value)))
     if value is None:
         return NOTHING
     if isinstance(value, bool):
         return Shape(frozenset({BOOLEAN}))
-    return Shape(frozenset({_KINDS[value] if isinstance(value, int) else DOUBLE}))
+    return Shape(value if isinstance(value, frozenset) else frozenset({_KINDS[value]}))
+
+
+def kinds_of_fraction(digits: str) -> frozenset[str]:
+    """The kinds of a number with a point or an exponent, of which the latter may round it."""
+    return frozenset({DOUBLE, WIDE} if "e" in digits.lower() else {DOUBLE})
+
+
+_DECODER = json.JSONDecoder(parse_float=kinds_of_fraction)
+
+
+def width_of(digits: str) -> int:
+    """Which numbers one is of that may have more digits than a double; 0 for none."""
+    number = _WIDE_NUMBER.match(digits.removeprefix("-"))
+    if not number:
+        return 0
+    return WIDE_FRACTIONS if "." in number[0] else WIDE_WHOLES
+
+
+def widened(shape: Shape, width: int) -> Shape:
+    """A shape of which fractions, whole numbers or both have more digits than a double, perhaps."""
+    wide = {DOUBLE} if width & WIDE_FRACTIONS else set()
+    wide |= {BIGINT, LARGE} if width & WIDE_WHOLES else set()
+    return _widened(shape, wide) if width else shape
+
+
+def _widened(shape: Shape, wide: set[str]) -> Shape:
+    kinds = shape.kinds | {WIDE} if shape.kinds & wide else shape.kinds
+    fields = {name: _widened(one, wide) for name, one in shape.fields.items()}
+    return Shape(kinds, fields, _widened(shape.element, wide) if shape.element else None)
 
 
 def _packed(marks: Mask) -> Words:
@@ -168,6 +233,36 @@ def _kinds(data: Bytes, begins: Counts, ends: Counts) -> Bytes:
     return found
 
 
+def _widths(digits: Words, points: Words, starts: Words, offsets: Counts) -> Bytes:
+    """What each text has of numbers that may have more digits than a double."""
+    found = np.zeros(len(offsets) - 1, dtype=np.uint8)
+    numbers = digits | points
+    follows = numbers & _later(numbers, 1) & ~starts
+    wide = follows
+    # Fifteen that follow another.
+    for more in (1, 2, 4, 7):
+        wide = wide & _later(wide, more)
+    if wide.any():
+        size = int(offsets[-1])
+        places = np.flatnonzero(_unpacked(wide, size))
+        begins = np.flatnonzero(_unpacked(numbers & ~follows, size))
+        where = np.searchsorted(begins, places, side="right")
+        # Of each number its last character; the next number begins behind it.
+        is_last = np.append(where[1:] != where[:-1], True)
+        places, where = places[is_last], where[is_last]
+        dots = np.flatnonzero(_unpacked(points, size))
+        has_point = np.searchsorted(dots, places) > np.searchsorted(dots, begins[where - 1])
+        rows = _texts_of(places, offsets)
+        found[rows[has_point]] |= WIDE_FRACTIONS
+        found[rows[~has_point]] |= WIDE_WHOLES
+    return found
+
+
+def _texts_of(places: Counts, offsets: Counts) -> Counts:
+    """The text that each byte is of."""
+    return np.searchsorted(offsets, places, side="right") - 1
+
+
 def _are_long(digits: Words, offsets: Counts) -> Mask:
     """Which texts hold the end of a run of 19 digits."""
     long = digits
@@ -176,5 +271,5 @@ def _are_long(digits: Words, offsets: Counts) -> Mask:
     found = np.zeros(len(offsets) - 1, dtype=bool)
     if long.any():
         places = np.flatnonzero(_unpacked(long, int(offsets[-1])))
-        found[np.searchsorted(offsets, places, side="right") - 1] = True
+        found[_texts_of(places, offsets)] = True
     return found

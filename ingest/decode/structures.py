@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from string import Template
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,15 @@ from pyspark.sql import types as T
 from ingest.decode.arrow_json import asking
 from ingest.decode.exact_json import Inexact, Number, Refused, loaded
 from ingest.decode.json_shapes import number_kind
-from ingest.decode.outlines import NOTHING, outlined, shape_told
+from ingest.decode.outlines import (
+    WIDE_FRACTIONS,
+    WIDE_WHOLES,
+    kinds_of_fraction,
+    outlined,
+    shape_told,
+    widened,
+    width_of,
+)
 from ingest.events.variations import Known
 from ingest.shapes.conversion import type_at
 from ingest.shapes.shape import (
@@ -29,6 +39,7 @@ from ingest.shapes.shape import (
     OBJECT,
     STRING,
     VOID,
+    WIDE,
     Shape,
     merged,
 )
@@ -103,24 +114,28 @@ class Places:
     def _told(
         self, texts: pa.StringArray, types: pa.StringArray, payloads: pa.StringArray
     ) -> Events:
-        outlines, are_long = outlined(payloads)
-        types, outlines = types.dictionary_encode(), outlines.dictionary_encode()
-        type_codes, wide = _codes(types), len(outlines.dictionary)
+        found = outlined(payloads)
+        types, outlines = types.dictionary_encode(), found.texts.dictionary_encode()
+        type_codes, wide = _codes(types), len(outlines.dictionary) * _WIDTHS
         is_event = type_codes >= 0
         distinct, of = np.unique(
-            type_codes[is_event] * wide + _codes(outlines)[is_event], return_inverse=True
+            (type_codes * wide + _codes(outlines) * _WIDTHS + found.widths)[is_event],
+            return_inverse=True,
         )
         names = types.dictionary.to_pylist()
-        shapes = [shape_told(one) for one in outlines.dictionary.to_pylist()]
-        told = [(names[code // wide], shapes[code % wide] or EMPTY) for code in distinct.tolist()]
+        outline = outlines.dictionary.to_pylist()
+        told = [
+            (names[code // wide], shape_told(outline[code % wide // _WIDTHS], code % _WIDTHS))
+            for code in distinct.tolist()
+        ]
         count = len(told)
         pairs = np.full(len(texts), -1, dtype=np.int64)
         pairs[is_event] = of
-        is_untold = np.array([one is None for one in shapes], dtype=bool)[_codes(outlines)]
-        for row in np.flatnonzero(is_event & (are_long | is_untold)):
+        is_untold = np.array([*(shape is None for _, shape in told), False])[pairs]
+        for row in np.flatnonzero(is_event & (found.are_long | is_untold)):
             told.append((told[pairs[row]][0], self._looked_at(texts[int(row)].as_py())))
             pairs[row] = len(told) - 1
-        return Events(told, pairs, count)
+        return Events([(name, shape or EMPTY) for name, shape in told], pairs, count)
 
     def firsts(self, texts: pa.StringArray) -> Mask:
         """Which texts are the first of their outline and their event's type.
@@ -131,10 +146,11 @@ class Places:
         with asking(texts) as database:
             table = database.sql(query).to_arrow_table()
         minified, types = (table[name].combine_chunks() for name in table.column_names)
-        outlines, found = outlined(minified)
-        types, outlines = types.dictionary_encode(), outlines.dictionary_encode()
-        found |= minified.is_null().to_numpy(zero_copy_only=False)
+        outlined_texts = outlined(minified)
+        types, outlines = types.dictionary_encode(), outlined_texts.texts.dictionary_encode()
+        found: Mask = outlined_texts.are_long | minified.is_null().to_numpy(zero_copy_only=False)
         kinds = _codes(types) * len(outlines.dictionary) + _codes(outlines)
+        kinds = kinds * _WIDTHS + outlined_texts.widths
         told = np.flatnonzero(~found)
         found[told[np.unique(kinds[told], return_index=True)[1]]] = True
         return found
@@ -154,6 +170,8 @@ class Places:
             return EMPTY
 
 
+# How many values a width has.
+_WIDTHS = WIDE_FRACTIONS + WIDE_WHOLES + 1
 # Judgements that are kept.
 _MOST_JUDGED = 10_000
 
@@ -205,16 +223,27 @@ def hexadecimal(number: int) -> str:
 def shape_of(value: Any) -> Shape:
     """The shape of a value of `exact_json`: of an element of an array it is not said what a
     text says."""
-    return _shape_of(value, is_member=False)
+    return widened(_shape_of(value, is_member=False), _width_of(value))
+
+
+def _width_of(value: Any) -> int:
+    if isinstance(value, dict | list):
+        inside = value.values() if isinstance(value, dict) else value
+        return reduce(or_, map(_width_of, inside), 0)
+    return width_of(value) if isinstance(value, Number | Inexact) else 0
 
 
 def _shape_of(value: Any, *, is_member: bool) -> Shape:
     if isinstance(value, dict):
         fields = {name: _shape_of(one, is_member=True) for name, one in value.items()}
-        return Shape(frozenset({OBJECT}), fields) if fields else NOTHING
+        return Shape(frozenset({OBJECT}), fields)
     if isinstance(value, list):
         element = merged(_shape_of(one, is_member=False) for one in value)
         return Shape(frozenset({ARRAY}), element=element)
+    if isinstance(value, Inexact):
+        return Shape(frozenset({DOUBLE, WIDE}))
+    if isinstance(value, Number) and number_kind(value) == DOUBLE:
+        return Shape(kinds_of_fraction(value))
     return Shape(frozenset({_scalar(value, is_member)}))
 
 
@@ -225,8 +254,6 @@ def _scalar(value: Any, is_member: bool) -> str:
         return BOOLEAN
     if isinstance(value, Number):
         return number_kind(value)
-    if isinstance(value, Inexact):
-        return DOUBLE
     return kind_of_text(value) if is_member else STRING
 
 

@@ -28,12 +28,12 @@ from ingest.shapes.shape import (
     OBJECT,
     TEXT_KINDS,
     TIMESTAMP,
+    WIDE,
     Shape,
 )
 
-# What a column's field says of it in its metadata: the attribute's name in the payload, and the
-# JSON type that is kept there.
-ATTRIBUTE, KEPT = "attribute", "json_type"
+# What a column's field says of it in its metadata: the attribute's name in the payload.
+ATTRIBUTE = "attribute"
 _HOLDERS = {OBJECT, ARRAY}
 _TYPES = {
     BIGINT: T.LongType(),
@@ -56,14 +56,15 @@ class Conflict:
     found: str
 
     def __str__(self) -> str:
-        return f"{'.'.join(self.path) or 'payload'}: {self.kept}, and now {self.found}"
+        names = (one if one.isprintable() else ascii(one)[1:-1] for one in self.path)
+        return f"{'.'.join(names) or 'payload'}: {self.kept}, and now {self.found}"
 
 
 def kept_with(kept: Shape, new: Shape) -> tuple[Shape, list[Conflict]]:
     """`kept` with as much of `new` as has the JSON types that are kept, and the conflicts.
 
     What has had several JSON types from its first batch on, or since a person accepted them,
-    takes all.
+    takes all. Empty objects and arrays give way to whatever comes: they tell no type.
     """
     conflicts: list[Conflict] = []
     return _kept_with(kept, new, (), conflicts), conflicts
@@ -76,6 +77,8 @@ def _kept_with(kept: Shape, new: Shape, path: tuple[str, ...], conflicts: list[C
     if len(own) != 1:
         return kept.merged(new)
     alien = {kind for kind in new.kinds if json_type(kind) not in own}
+    if alien and type_of(kept) is None:
+        return new
     if alien:
         found = ", ".join(sorted({_word(json_type(kind)) for kind in alien}))
         conflicts.append(Conflict(path, _word(*own), found))
@@ -122,13 +125,13 @@ def columns_of(
         if attribute in names:
             was = before[names[attribute]].dataType
             kind = was if kind is None else _in_order_of(was, kind)
-        if kind is None or leaves(kind) > room:
+            kind = kind if leaves(kind) <= room else was
+        elif kind is None or leaves(kind) > room:
             continue
         room -= leaves(kind)
         name = names.get(attribute) or _free(column_name(attribute, payload, own), taken)
         taken.add(folded(name))
-        metadata = {ATTRIBUTE: attribute, KEPT: kept_type(kept, (attribute,))}
-        fields.append(T.StructField(name, kind, metadata=metadata))
+        fields.append(T.StructField(name, kind, metadata={ATTRIBUTE: attribute}))
     return T.StructType(fields)
 
 
@@ -191,7 +194,7 @@ def _object(shape: Shape, path: tuple[str, ...], hints: Hints) -> T.DataType | N
 
 
 def _scalar(kinds: frozenset[str]) -> T.DataType:
-    said = {TEXT_KINDS.get(kind, kind) for kind in kinds}
+    said = {TEXT_KINDS.get(kind, kind) for kind in kinds - {WIDE}}
     if said <= set(_NUMBERS):
         return _TYPES[max(said, key=_NUMBERS.index)]
     return _TYPES.get(said.pop(), T.StringType()) if len(said) == 1 else T.StringType()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from ingest.lake import Lake
 from ingest.tables import table_log
 
 _COLUMNS = ("_event_type", "_schema_id", "_batch_id", "_ingested_at")
@@ -74,3 +75,10 @@ class Counts:
                 counts.seen[name, one["variation"]] = seen
             counts.batch_id = max(counts.batch_id, row.counted_batch_id)
         return counts
+
+
+def has_unseen(lake: Lake, bronze: str) -> bool:
+    """Whether events landed before types were told apart: they have a type, but no variation."""
+    if not lake.is_table(bronze):
+        return False
+    return table_log.nulls(bronze, "_schema_id") > table_log.nulls(bronze, "_event_type")

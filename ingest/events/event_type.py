@@ -29,12 +29,13 @@ class EventType:
     """A type, up to a batch.
 
     `kept` is the shape that its columns follow from; `landed` are the shapes of all variations
-    that landed, `seen` is all of them in one. `refused` are those that did not, each with the
-    reason. `rescued` are paths where values of another JSON type than the kept one have landed.
-    `undecided` is what has come of them since a person last decided. `versions` has what was kept
-    in each version; the newest that a person has decided on is `decided_in`. Bronze has no event
-    of it before `first_batch_id`. `schema` is `columns` in JSON, which takes as long to write as to
-    find them.
+    that landed, `seen` is all of them in one. To go back to a version makes those that do not go
+    with it unknown again; `in_bronze` is the shape of all events that bronze has. `refused` are
+    the variations that did not land, each with the reason. `rescued` are paths where values of
+    another JSON type than the kept one have landed. `undecided` is what has come of them since a
+    person last decided. `versions` has what was kept in each version; the newest that a person has
+    decided on is `decided_in`. Bronze has no event of it before `first_batch_id`. `schema` is
+    `columns` in JSON, which takes as long to write as to find them.
     """
 
     name: str
@@ -43,6 +44,7 @@ class EventType:
     version: int = 0
     kept: Shape = EMPTY
     seen: Shape = EMPTY
+    in_bronze: Shape = EMPTY
     landed: Mapping[int, Shape] = field(default_factory=dict)
     refused: Mapping[int, tuple[Shape, str]] = field(default_factory=dict)
     rescued: frozenset[tuple[str, ...]] = frozenset()
@@ -82,6 +84,7 @@ class EventType:
             self,
             kept=self.kept if self.is_pinned else with_maps(kept, shape),
             seen=with_maps(self.seen.merged(shape), shape),
+            in_bronze=with_maps(self.in_bronze.merged(shape), shape),
             # A variation that is landed for the second time has more kinds of text.
             landed={**self.landed, number: self.landed.get(number, EMPTY).merged(shape)},
             rescued=self.rescued | {one.path for one in conflicts},

@@ -23,7 +23,7 @@ from ingest.events.columns import ATTRIBUTE, added, columns_of, kept_with, only_
 from ingest.events.event_type import Change, EventType, all_variations
 from ingest.events.groups import placed
 from ingest.events.names import TableNames
-from ingest.events.registration import Filled, Registration, view_of
+from ingest.events.registration import Filled, Registration
 from ingest.events.variations import MOST_TYPES, Known, canonical, variation, with_maps
 from ingest.events.views import TypeView
 from ingest.lake import Lake
@@ -159,7 +159,7 @@ class EventTypes:
                     event_type=name,
                     name=one.table_name,
                     version=one.version,
-                    view=view_of(one, self._stream),
+                    view=self._registration.view(one),
                     first_batch_id=one.first_batch_id,
                     filled=filled,
                     is_undecided=bool(is_failed),

@@ -11,10 +11,10 @@ from typing import Any
 
 from pyspark.sql import types as T
 
-from ingest.declarations.stream import OnConflict, PerType, Stream
+from ingest.declarations.stream import PerType, Stream
 from ingest.events import registry
 from ingest.events.columns import kept_type
-from ingest.events.counts import Counts
+from ingest.events.counts import Counts, has_unseen
 from ingest.events.event_type import EventType
 from ingest.events.groups import placed
 from ingest.events.registry import Registered
@@ -61,6 +61,7 @@ class Registration:
         # What was written last. Nobody else writes this stream's rows while it has its lock.
         self._rows: Mapping[str, Registered] = {}
         self._looks: dict[str, _Looks] = {}
+        self._has_unseen = False
         self._lock = threading.Lock()
 
     def load(self) -> None:
@@ -68,6 +69,7 @@ class Registration:
         with self._lock:
             there = self._rows = self._there()
             self._counts = Counts.of_rows(there)
+            self._has_unseen = has_unseen(self._lake, self._bronze)
             self._filled = {
                 name: Filled(
                     one.filled_batch_id, one.filled_version, one.table_columns, one.filled_layout
@@ -120,7 +122,6 @@ class Registration:
         has_table = declared.per_type is PerType.TABLES
         filled = self._filled.get(one.name) if has_table else None
         table_columns = filled.columns if filled else None
-        is_failed = declared.on_conflict is OnConflict.FAIL_GROUP
         shown = (table_columns, filled.layout) if filled else (looks.query, "")
         return Registered(
             stream=self._stream.name,
@@ -133,7 +134,7 @@ class Registration:
             version=one.version,
             schema=looks.schema,
             rescued=looks.rescued,
-            pending=one.pending or (one.open_conflicts if is_failed else None),
+            pending=one.pending or one.open_conflicts,
             is_pinned=one.is_pinned,
             variations=[
                 {"variation": number, **asdict(counts)} for number, counts in sorted(seen.items())
@@ -152,17 +153,31 @@ class Registration:
             filled_layout=filled.layout if filled else None,
         )
 
+    def view(self, one: EventType) -> TypeView:
+        """The view that shows a type."""
+        return TypeView(
+            event_type=one.name,
+            columns=one.columns,
+            payload=self._stream.events.payload,
+            kept=one.kept,
+            seen=None if self._has_unseen else one.in_bronze,
+            declared=frozenset(self._stream.events.hints),
+        )
+
     def _looks_of(self, one: EventType, table: str, beside: T.StructType) -> _Looks:
         """The same as long as type and columns are: of 300 types, few change with a batch."""
         before = self._looks.get(one.name)
         if before and before.one is one and before.beside is beside:
             return before
-        view = view_of(one, self._stream)
+        view = self.view(one)
         found = self._looks[one.name] = _Looks(
             one,
             beside,
             schema=one.schema,
-            rescued=[{"path": list(path), "kept": kept} for path, kept in view.rescued.items()],
+            rescued=[
+                {"path": list(path), "kept": kept_type(one.kept, path)}
+                for path in sorted(one.rescued)
+            ],
             query=view.query(table, beside),
             layout=view.layout(beside),
         )
@@ -174,15 +189,3 @@ def _shown(one: Registered) -> tuple[str | None, str | None]:
     if one.table_columns:
         return (one.table_columns, one.filled_layout)
     return (one.query, "")
-
-
-def view_of(one: EventType, stream: Stream) -> TypeView:
-    """The view that shows a type."""
-    return TypeView(
-        event_type=one.name,
-        columns=one.columns,
-        schema=one.schema,
-        payload=stream.events.payload,
-        rescued={path: kept_type(one.kept, path) for path in sorted(one.rescued)},
-        is_pinned=one.is_pinned,
-    )

@@ -23,6 +23,7 @@ from ingest.shapes.shape import (
     OBJECT,
     STRING,
     VOID,
+    WIDE,
     Shape,
     merged,
 )
@@ -38,6 +39,7 @@ _JSON_TYPES = {
     BIGINT: NUMBER,
     LARGE: NUMBER,
     DOUBLE: NUMBER,
+    WIDE: NUMBER,
     BOOLEAN: BOOLEAN,
     OBJECT: OBJECT,
     MAP: OBJECT,

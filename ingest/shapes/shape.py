@@ -21,6 +21,8 @@ MAP = "MAP"
 BINARY, DATE, TIMESTAMP = "BINARY", "DATE", "TIMESTAMP"
 # A whole number past 64 bits.
 LARGE = "DECIMAL(38,0)"
+# Stands with a number's kind where numbers may have more digits than a double.
+WIDE = "WIDE"
 # Strings that say something else, by what they say.
 TEXT_KINDS = {
     "TEXT_BIGINT": BIGINT,

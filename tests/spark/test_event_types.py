@@ -193,7 +193,10 @@ def test_a_value_of_another_json_type_is_rescued_and_only_its_type_notices(
         (3, None, '{"data.a":"{\\"b\\":2}"}'),
         (4, 3, None),
     ]
-    assert types_of(workshop, "rescuing")["other"].rescued == []
+    known = types_of(workshop, "rescuing")
+    assert known["other"].rescued == []
+    assert known["other"].pending is None
+    assert known["r"].pending == ("a: number, and now object; deep.x: string, and now object")
     text = decide(workshop, "rescuing", "r", Change.ACCEPTED, None)
     assert text == "r: version 3 (accepted)"
     assert columns(workshop, "r") == {"a": "variant", "deep": "struct<x:variant>"}
@@ -258,6 +261,67 @@ def test_declared_types_of_attributes_hold(workshop: Workshop) -> None:
     assert columns(workshop, "h") == {"price": "decimal(12,2)", "zip": "string", "later": "date"}
     assert [str(row[0]) for row in shown(workshop, "h", "price")] == ["1.25"]
     assert dict(workshop.table("hinted").dtypes)["data"] == "variant"
+
+
+def test_names_that_are_one_for_spark_have_a_column_or_are_rescued(workshop: Workshop) -> None:
+    workshop.stream("folded", COLUMNS, **DECLARED)
+    inside = {"a.b": 1, "a b": 2, "A": 3, "a": 4, "ı": 5, "i": 6, "e": [], "n": None, "": 7}
+    payload = {"o": inside, "l": [inside], "m": {"2026-11-01": inside}, "7": {}, "e": [None]}
+    workshop.drop("folded", "1.jsonl", events("f", [payload]))
+    workshop.land("folded")
+    ((o, found),) = shown(workshop, "f", "o", "_rescued")
+    rescued = json.loads(found)
+    assert o.asDict() == {"A": 3, "a.b": 1, "i": 6}
+    assert {name: rescued.pop(f"data.o.{name}") for name in ("a b", "a", "ı", "e", "")} == {
+        "a b": "2",
+        "a": "4",
+        "ı": "5",
+        "e": "[]",
+        "": "7",
+    }
+    # What stands among others has no path: all of them are rescued.
+    assert json.loads(rescued.pop("data.l")) == [inside]
+    assert json.loads(rescued.pop("data.m")) == {"2026-11-01": inside}
+    assert rescued == {"data.7": "{}", "data.e": "[null]"}
+
+
+def test_nested_values_are_shown_only_where_they_are_of_the_type(workshop: Workshop) -> None:
+    hints = {**COLUMNS, "data.o.price": "decimal(12,2)", "data.o.n": "int", "data.d": "date"}
+    workshop.stream("exact", hints, per_type="views", **DECLARED)
+    good = {"o": {"at": "2026-11-28T10:15:00Z", "ok": True, "price": 1.5, "n": 1, "x": 1.5}}
+    workshop.drop("exact", "1.jsonl", events("x", [good | {"d": "2026-11-28", "l": [1]}]))
+    workshop.land("exact")
+    other = {"o": {"at": 170000, "ok": "yes", "price": 1.255, "n": 2.5, "x": 0.1234567890123456789}}
+    lines = [json.dumps(one) for one in events("x", [other | {"d": 20261128, "l": [1, "2"]}], 1)]
+    digits = lines[0].replace("0.12345678901234568", "0.1234567890123456789")
+    workshop.drop("exact", "2.jsonl", digits)
+    workshop.land("exact")
+    first, second = shown(workshop, "x", "o.at", "o.ok", "o.price", "o.n", "o.x", "d", "l")
+    assert None not in first
+    assert second == (None, None, None, None, None, None, [1, None])
+    assert json.loads(shown(workshop, "x", "_rescued")[1][0]) == {
+        "data.o.at": "170000",
+        "data.o.ok": "yes",
+        "data.o.price": "1.255",
+        "data.o.n": "2.5",
+        "data.o.x": "0.1234567890123456789",
+        "data.d": "20261128",
+        "data.l": '[1,"2"]',
+    }
+
+
+def test_events_from_before_types_were_told_apart_are_shown_or_rescued(workshop: Workshop) -> None:
+    columns_then = {**COLUMNS, "data": "variant"}
+    workshop.stream("older", columns_then, **{**DECLARED, "per_type": "none"})
+    workshop.drop("older", "1.jsonl", events("o", [{"a": "x", "b": {"c": 1}}]))
+    workshop.land("older")
+    workshop.stream("older", columns_then, **{**DECLARED, "per_type": "views"})
+    workshop.drop("older", "2.jsonl", events("o", [{"a": 1}], 1))
+    workshop.land("older")
+    assert shown(workshop, "o", "a", "_rescued") == [
+        (None, '{"data.a":"x","data.b":"{\\"c\\":1}"}'),
+        (1, None),
+    ]
 
 
 def stop_at(monkeypatch: pytest.MonkeyPatch, step: str) -> None:

@@ -35,6 +35,7 @@ NAMES = ["a", "b c", "d.e", "2026-11-01", "7", "ü", "", "\x01", "\x01t", 'q"', 
 SCALARS: list[Any] = [
     *(None, True, 0, -7, 1.5, 10**18, 10**25, "", "text", "12", "-0.5", "007", "true", "1e5"),
     *("2026-11-01", "2026-02-30", "2026-11-01T10:00:00Z", "2026-11-01 10:00:00.123456+01:00"),
+    *(0.8444218515250481, 1e-7, -1e300, 10**15, 9007199254740993, 123456789012.12345),
     *("2026-11-01T10:00:00", '"', ": {}", "\\", "9" * 38, "9" * 39, "\n", '{"x": "1"}'),
 ]
 
@@ -179,10 +180,49 @@ def test_a_conflict_changes_nothing_and_names_both_types() -> None:
     ]
 
 
+def test_a_conflict_is_one_line() -> None:
+    _, conflicts = kept_with(kept({"a\nb": {"é": 1}}), shape({"a\nb": {"é": "x"}}))
+    assert [str(one) for one in conflicts] == ["a\\nb.é: number, and now string"]
+
+
 def test_what_disagrees_from_the_first_takes_all() -> None:
     found = kept({"mixed": [1, "x"], "deep": [{"a": 1}, {"a": {"b": 1}}]})
     assert columns(found) == {"deep": "array<struct<a:variant>>", "mixed": "array<string>"}
     assert kept_with(found, shape({"mixed": [True]}))[1] == []
+
+
+def test_what_is_empty_tells_no_type_and_gives_way() -> None:
+    found = kept({"o": {}, "l": [], "n": [None], "m": {}}, {"o": "x", "l": 1, "n": [1], "m": [2]})
+    assert columns(found) == {
+        "l": "bigint",
+        "m": "array<bigint>",
+        "n": "array<bigint>",
+        "o": "string",
+    }
+    _, conflicts = kept_with(found, shape({"o": {}, "n": [], "l": None}))
+    assert [str(one) for one in conflicts] == ["o: string, and now object"]
+
+
+def test_a_column_stays_where_there_is_no_room_to_grow() -> None:
+    first = columns_of(kept({"a": {"x": 1}, "b": 1}), T.StructType(), **GIVEN)
+    wide = kept({"a": {"x": 1}, "b": 1}, {"a": {"w": 1, "x": 1, "y": 1, "z": 1}})
+    after = columns_of(wide, first, **GIVEN)
+    assert after == first
+
+
+@pytest.mark.parametrize(
+    ("number", "is_wide"),
+    [
+        *[("0.1234567890123", False), ("123456789012.5", False), ("123456789012345", False)],
+        *[("0.8444218515250481", True), ("12345678.12345678", True), ("1e-9", True)],
+        *[("1234567890123456", True), ("-0.1234567890123456789", True), ("1E-7", True)],
+    ],
+)
+def test_numbers_that_may_have_more_digits_than_a_double(number: str, is_wide: bool) -> None:
+    texts = pa.array([f'{{"type": "t", "data": {{"a": {number}, "b": "1e5 0.8444218515250481"}}}}'])
+    ((_, found),) = PLACES.events(texts).pairs[-1:]
+    assert ("WIDE" in found.fields["a"].kinds) == is_wide
+    assert "WIDE" not in found.fields["b"].kinds
 
 
 def test_columns_stay_where_they_are_and_new_ones_come_last() -> None:
@@ -229,6 +269,9 @@ def test_types_and_variations_past_the_most_are_no_news(monkeypatch: pytest.Monk
         ("True", "STRING"),
         ("2026-11-31", "STRING"),
         ("2024-02-29", "TEXT_DATE"),
+        ("2000-02-29", "TEXT_DATE"),
+        ("2026-02-29", "STRING"),
+        ("1900-02-29", "STRING"),
         ("2026-11-01T25:00:00Z", "STRING"),
         ("2026-11-01T10:00:00", "STRING"),
         ("2026-11-01T10:00:00.1234567Z", "STRING"),
