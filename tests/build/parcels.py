@@ -170,6 +170,10 @@ def parcel(seq: int, name: str, day: Any, weight: int | None = 1, **more: Any) -
 
 
 def refusals(answer: Any) -> dict[str, str]:
-    """What models that failed said, by their names."""
+    """The line of each model that failed which says why, by the model's name."""
     results: Iterable[Any] = answer.result
-    return {result.node.name: str(result.message) for result in results if result.status == "error"}
+    return {
+        result.node.name: str(result.message).splitlines()[1].strip()
+        for result in results
+        if result.status == "error"
+    }
