@@ -4,8 +4,8 @@
     of the table.
 
     `is_lost`: rows may have been replaced or removed of which no feed tells: it began after the
-    last build, or there is none. Where the batches say that nothing is new, the model is as far
-    as a feed that it has not read yet.
+    last build, or there is none. Where the batches say that nothing is new, a model that has never
+    read a feed is as far as the feed.
 -#}
 {% macro feeds_read(relation, counter) -%}
     {%- set marks = build_memory().marks.get(this | string, {}) if is_incremental() else {} -%}
@@ -16,8 +16,8 @@
         {%- set feed = feed_of(table.relation) if table.has_feed else none -%}
         {%- set newest = feed.version if feed else -1 -%}
         {%- set mark = marks.get(feed.name, -1) if feed else -1 -%}
-        {%- set was_read = is_read or feed_marks(marks, name) -%}
-        {%- set is_current = is_read and table.has_feed and mark < 0
+        {%- set has_feed_mark = feed_marks(marks, name) | length > 0 -%}
+        {%- set is_current = is_read and table.has_feed and not has_feed_mark
             and marks[relation | string] == newest_batch(relation, counter) -%}
         {%- do feeds.append({
             'name': feed.name if feed else none,
@@ -25,7 +25,7 @@
             'mark': newest if is_current else mark,
             'newest': newest,
             'is_direct': table.is_direct,
-            'is_lost': true if was_read and not is_current and not 0 <= mark <= newest else false,
+            'is_lost': (is_read or has_feed_mark) and not is_current and not 0 <= mark <= newest,
         }) -%}
     {%- endfor -%}
     {{- return(feeds) -}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -216,3 +217,28 @@ def test_spark_reads_a_table_without_its_changes_where_it_is_named_twice(outcome
     )
     with pytest.raises(Exception, match="UNRESOLVED_COLUMN"):
         outcome.lake.spark.sql(query)
+
+
+def test_a_reader_without_marks_or_of_a_feed_that_began_again_counts_nothing_wrongly(
+    shared_lake: Lake, tmp_path: Path
+) -> None:
+    models = {name: MODELS[name] for name in ("parcels_current", "current_daily", "heavy_parcels")}
+    shared_lake.empty()
+    lake = parcel_project(shared_lake, tmp_path, models)
+    lake.land("moved__parcels", [parcel(1, "p1", DAYS[0], 7), parcel(2, "p2", DAYS[1], 5)])
+    lake.build()
+    # What first builds that were killed before their marks were recorded leave.
+    readers = "('silver.current_daily', 'silver.heavy_parcels')"
+    lake.spark.sql(f"delete from ops.model_marks where model in {readers}")
+    lake.land("moved__parcels", [parcel(3, "p1", DAYS[0], op="D")])
+    lake.build()
+    assert lake.rows("silver.current_daily") == [(DAYS[1], 5, 1)]
+    assert lake.rows("silver.heavy_parcels") == [("p2", DAYS[1], 5)]
+
+    lake.build("parcels_current", full_refresh=True)
+    refused = refusals(lake.dbt("build"))
+    assert set(refused) == {"heavy_parcels"}
+    assert refused["heavy_parcels"].endswith(
+        "its change data feed began later; build once with --full-refresh --select heavy_parcels"
+    )
+    assert lake.rows("silver.current_daily") == [(DAYS[1], 5, 1)]
