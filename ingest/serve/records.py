@@ -58,8 +58,8 @@ class Records:
 
     def touched_values(
         self, table: tuple[str, str], column: str, counter: str, batches: tuple[int, int]
-    ) -> tuple[str, Sequence[str]] | None:
-        """Spark's name of a column's type, and its values as texts, in order.
+    ) -> tuple[str, Sequence[str | None]] | None:
+        """Spark's name of a column's type, and its values as texts, in order, None for null last.
 
         Those of rows whose `counter` is in (after, up to]; `table` is its schema and its name.
         None where Spark has to look.
@@ -71,7 +71,8 @@ class Records:
             found = table_log.distinct_values(path, column, counter, batches, most_rows=_MOST_ROWS)
             if found is None or not (kind := _KINDS.get(str(found.type))):
                 return None
-            return kind, [_text(value) for value in found.to_pylist()]
+            values = found.to_pylist()
+            return kind, [None if value is None else _text(value) for value in values]
         except (ValueError, OverflowError, OSError):
             # Years that Python does not have, a type that has grown in a way that Arrow does not.
             return None

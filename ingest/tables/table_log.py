@@ -179,7 +179,7 @@ def rows_after(path: str, batch_id: int, columns: Sequence[str]) -> pa.Table:
 def distinct_values(
     path: str, column: str, counter: str, batches: tuple[int, int], *, most_rows: int
 ) -> pa.Array | None:
-    """The values of a column in rows whose `counter` is in (after, up to], sorted, without nulls.
+    """The values of a column in rows whose `counter` is in (after, up to], sorted, null last.
 
     Read from the files alone: a deleted row may count. None where they do not tell, or hold more
     than `most_rows`.
@@ -205,14 +205,16 @@ def distinct_values(
     found = [pa.array([], schema.field(column).type)]
     for name in names:
         with parquet.ParquetFile(Path(path, name)) as file:
-            # One from before the column has no values of it.
+            # One from before the column has nulls of it.
             if column in file.schema_arrow.names:
                 read = file.read([column, counter], use_threads=False)
                 number = read[counter]
                 chosen = pc.and_(pc.greater(number, after), pc.less_equal(number, up_to))
                 values = read.filter(chosen)[column].combine_chunks()
                 found.append(values.cast(schema.field(column).type))
-    values = pa.concat_arrays(found).unique().drop_null()
+            else:
+                found.append(pa.nulls(1, schema.field(column).type))
+    values = pa.concat_arrays(found).unique()
     return values.take(pc.array_sort_indices(values))
 
 
@@ -308,11 +310,14 @@ def is_simple(path: str) -> bool:
 
 
 def last_commit(path: str) -> Mapping[str, Any]:
-    """What the newest commit of a table tells of itself, as Delta's history shows it."""
+    """The newest commit's own description, as Delta's history shows it, with its version."""
     commits = Path(path, "_delta_log").glob("[0-9]*.json")
     newest = max(one for one in commits if len(one.stem) == _DIGITS)
     actions = map(json.loads, newest.read_bytes().splitlines())
-    return next((one["commitInfo"] for one in actions if "commitInfo" in one), {})
+    commit: Mapping[str, Any] = next(
+        (one["commitInfo"] for one in actions if "commitInfo" in one), {}
+    )
+    return {**commit, "version": int(newest.stem)}
 
 
 def version(path: str) -> int:

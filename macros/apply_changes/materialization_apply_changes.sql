@@ -8,6 +8,7 @@
     {%- set query = unread_changes(compiled_code) -%}
     {%- set read = batches_read(query) -%}
     {%- set code = code_fingerprint(compiled_code) -%}
+    {%- set feed = own_feed() -%}
     {%- set relations = {'relations': [this.incorporate(type='table')]} -%}
     {{ run_hooks(pre_hooks) }}
     {%- if is_incremental() and nothing_new(read) and code == build_memory().codes.get(this | string) -%}
@@ -15,10 +16,15 @@
             {{ compiled_code }}
         {%- endcall -%}
         {{ run_hooks(post_hooks) }}
+        {%- do remember_reading(read, code, feed) -%}
         {{- return(relations) -}}
     {%- endif -%}
+    {%- do refuse_removed(query) -%}
     {%- set plan = plan_of_build(query) -%}
-    {%- do run_statements(evolve_columns(plan)) -%}
+    {%- set evolution = evolve_columns(plan) -%}
+    {%- do run_statements(evolution) -%}
+    {#- Delta reads no feed across a wider type. -#}
+    {%- if feed and ' alter column ' in evolution -%}{%- set feed = start_feed() -%}{%- endif -%}
     {%- do run_statements(prepare_changes(plan)) -%}
     {%- do plan.update(one_row(run_statements(survey_changes(plan)))) -%}
     {%- do plan.update(one_row(run_statements(weigh_changes(plan)))) -%}
@@ -37,7 +43,7 @@
     {%- call noop_statement('main', change_counts(plan), 'OK', plan.upserted + plan.deleted + plan.closed) -%}
         {{ query }}
     {%- endcall -%}
-    {%- do remember_build(read, code, plan.upserted + plan.deleted + plan.closed, plan) -%}
+    {%- do remember_build(read, code, feed, plan.upserted + plan.deleted + plan.closed, plan) -%}
     {%- do persist_docs(this, model) -%}
     {{ run_hooks(post_hooks) }}
     {{- return(relations) -}}

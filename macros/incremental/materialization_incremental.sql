@@ -7,19 +7,16 @@
 -#}
 {% materialization incremental, adapter='spark', supported_languages=['sql', 'python'] -%}
     {%- set read = batches_read(compiled_code) -%}
-    {%- if not read -%}
-        {%- set relations = dbt.materialization_incremental_spark() -%}
-        {%- do release_input() -%}
-        {{- return(relations) -}}
-    {%- endif -%}
-    {%- set code = code_fingerprint(compiled_code) -%}
-    {%- set known_code = build_memory().codes.get(this | string) -%}
+    {%- set feed = own_feed() -%}
+    {%- set code = code_fingerprint(compiled_code) if read else none -%}
+    {%- set known_code = build_memory().codes.get(this | string) if read else none -%}
     {%- if is_incremental() and nothing_new(read) and code == known_code -%}
         {{ run_hooks(pre_hooks) }}
         {%- call noop_statement('main', 'nothing new', 'OK', 0) -%}
             {{ compiled_code }}
         {%- endcall -%}
         {{ run_hooks(post_hooks) }}
+        {%- do remember_reading(read, code, feed) -%}
         {{- return({'relations': [this.incorporate(type='table')]}) -}}
     {%- endif -%}
     {%- if is_incremental() and known_code and code != known_code -%}
@@ -27,6 +24,6 @@
     {%- endif -%}
     {%- set relations = dbt.materialization_incremental_spark() -%}
     {%- do release_input() -%}
-    {%- do remember_build(read, code, rows_written(this)) -%}
+    {%- if read -%}{%- do remember_build(read, code, feed, rows_written(this)) -%}{%- endif -%}
     {{- return(relations) -}}
 {%- endmaterialization %}

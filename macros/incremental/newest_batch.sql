@@ -9,7 +9,10 @@
     {%- set memory = build_memory() -%}
     {%- set name = relation | string -%}
     {%- if name not in memory.newest -%}
-        {%- set own = memory.marks.get(name, {}) -%}
+        {%- set own = {} -%}
+        {%- for read, batch in memory.marks.get(name, {}).items() if '@' not in read -%}
+            {%- do own.update({read: batch}) -%}
+        {%- endfor -%}
         {%- if column == '_build_id' -%}
             {%- do memory.newest.update({name: own.get(name, -1)}) -%}
         {%- elif own | length == 1 and name not in own -%}

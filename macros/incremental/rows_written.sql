@@ -4,11 +4,7 @@
     dbt-spark throws away what the statement answered; the table's history keeps it.
 -#}
 {% macro rows_written(relation) -%}
-    {%- set commit = driver_facts().last_commit(relation.schema, relation.identifier)
-        if driver_facts() else none -%}
-    {%- if not commit -%}
-        {%- set commit = run_query('describe history ' ~ relation ~ ' limit 1').rows[0] -%}
-    {%- endif -%}
+    {%- set commit = last_commit(relation) -%}
     {%- set metrics = commit['operationMetrics'] -%}
     {%- if metrics is string -%}{%- set metrics = fromjson(metrics) -%}{%- endif -%}
     {%- if commit['operation'] == 'MERGE' -%}

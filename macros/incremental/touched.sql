@@ -1,23 +1,40 @@
 {#-
-    All rows of `relation` whose `column` has a value that some unread row has, as a condition:
-    what a roll-up must read to compute those values anew.
+    All rows of `relation` whose `column` has a value that some unread row has, or one that was
+    replaced or removed since had, as a condition: what a roll-up must read to compute those
+    values again.
 
     The values stand in the text, because Delta passes over files by literals only, and
-    `replace_where` replaces exactly them.
+    `replace_where` replaces exactly them. Where nothing tells the values as they were, all rows
+    are read and replaced: the result is right, and costs more.
 -#}
 {% macro touched(column, relation, counter='_batch_id') -%}
     {%- if not execute or not reads_marks() -%}
         true
     {%- else -%}
-        {%- set condition = unread(relation, counter) -%}
-        {%- set mark = mark_of(this, relation) if is_incremental() else -1 -%}
+        {%- set feeds = feeds_read(relation, counter) -%}
+        {%- set feed = feeds | selectattr('is_direct') | selectattr('name') | first -%}
+        {%- set batches = '' if feed else unread_batches(relation, counter) -%}
+        {%- set markers = feed_markers(feeds) ~ batches.split('\n')[0] | trim -%}
         {%- if not is_incremental() -%}
             {%- set values = 'true' -%}
-        {%- elif mark == newest_batch(relation, counter) -%}
+        {%- elif lacks_old_values(feeds) -%}
+            {%- do log(
+                this ~ ': computed whole, because nothing tells which ' ~ column ~ ' rows of '
+                ~ feeds | map(attribute='table') | join(', ') ~ ' had before they changed', info=true
+            ) -%}
+            {%- set values = 'true' -%}
+        {%- elif nothing_new(batches_read(markers)) -%}
             {%- set values = 'false' -%}
+        {%- elif feed -%}
+            {%- set rows = changes_since(feed.table, feed.mark, feed.newest) -%}
+            {%- set values = values_condition(column, relation, values_in(column, rows)) -%}
         {%- else -%}
-            {%- set values = values_condition(column, relation, condition, counter) -%}
+            {%- set values = values_condition(
+                column, relation,
+                values_known(column, relation, counter, batches_read(batches)[relation | string])
+                or values_in(column, relation ~ ' where ' ~ batches)
+            ) -%}
         {%- endif -%}
-        {{ condition.split(' (')[0] | trim }} {{ values }} /* read */
+        {{ markers }} /* touched */ {{ values }} /* read */
     {%- endif -%}
 {%- endmacro %}

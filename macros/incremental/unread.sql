@@ -9,18 +9,17 @@
     `column` is `_batch_id`, or `_build_id` where the relation is built from several others.
     `event_type` is for readers of one type of a stream's events: where types have tables of
     their own, others need not be as far.
+
+    Rows that are replaced or removed have no batch of their own: markers of their feeds let the
+    merge find them (`remove_replaced`).
 -#}
 {% macro unread(relation, column='_batch_id', event_type=none) -%}
     {%- if not execute or not reads_marks() -%}
         true
     {%- else -%}
-        {%- set mark = mark_of(this, relation) if is_incremental() else -1 -%}
-        {%- set newest = newest_batch(relation, column) -%}
-        {%- set filled = filled_batch(relation, event_type) -%}
-        {%- if filled is not none -%}
-            {%- set newest = [[newest, filled] | min, mark] | max -%}
-        {%- endif -%}
-        /* unread {{ relation }} {{ mark }} {{ newest }} */
-        ({{ column }} > {{ mark }} and {{ column }} <= {{ newest }}) /* read */
+        {%- set feeds = feeds_read(relation, column) -%}
+        {%- do refuse_lost(feeds, 'unread()') -%}
+        {{ unread_batches(relation, column, event_type) }}
+        {{ feed_markers(feeds) }} /* read */
     {%- endif -%}
 {%- endmacro %}

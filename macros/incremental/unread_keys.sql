@@ -1,7 +1,21 @@
 {#-
-    The values of a column in the rows of `relation` that this model has not merged yet: which
-    of its own rows a model has to build anew.
+    The values of a column in the rows of `relation` that this model has not merged yet, and in
+    those that were replaced or removed since: which of its own rows a model has to build again.
+
+    A row of the model whose key is among them, and which the model does not give again, is
+    removed (`remove_replaced`).
 -#}
 {% macro unread_keys(relation, key) -%}
-    select {{ key }} from {{ relation }} where {{ unread(relation) }}
+    {%- set feeds = feeds_read(relation, '_batch_id') if execute and reads_marks() else [] -%}
+    {%- set feed = feeds | selectattr('is_direct') | selectattr('name') | first -%}
+    {%- if not feed -%}
+        select {{ key }} from {{ relation }} where {{ unread(relation) }}
+    {%- else -%}
+        {%- do refuse_lost(feeds, 'unread_keys()') -%}
+        select {{ key }} from {{ feed_markers(feeds) }}/* keys {{ key }} */
+        {%- if feed.mark < 0 %} {{ relation }}
+        {%- elif feed.mark == feed.newest %} (select * from {{ relation }} where false)
+        {%- else %} {{ changes_since(feed.table, feed.mark, feed.newest) }}
+        {%- endif %} /* read */
+    {%- endif -%}
 {%- endmacro %}

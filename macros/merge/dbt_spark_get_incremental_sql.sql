@@ -1,9 +1,17 @@
 {#-
-    The statement of a strategy: ours for `replace_where`, else dbt-spark's.
+    The statement of a strategy: ours for `replace_where`, else dbt-spark's. Strategies other than
+    `merge` cannot find the rows that replaced or removed ones made.
 -#}
 {% macro dbt_spark_get_incremental_sql(
     strategy, source, target, existing, unique_key, incremental_predicates
 ) -%}
+    {%- for feed in feeds_in(compiled_code)
+        if strategy != 'merge' and feed.by != 'touched' and 0 <= feed.mark < feed.newest -%}
+        {%- do refuse_replaced(
+            feed, 'incremental_strategy ' ~ strategy ~ ' does not find what they made by '
+            ~ feed.by ~ '(); use merge with a unique_key, or replace_where with touched()'
+        ) -%}
+    {%- endfor -%}
     {%- if strategy == 'replace_where' -%}
         {{ get_replace_where_sql(source, target, incremental_predicates) }}
     {%- else -%}

@@ -12,9 +12,7 @@
             else incremental_predicates
         ) -%}
     {%- else -%}
-        {%- do predicates.extend(modules.re.findall(
-            '(?s)/\\* unread [^*]+\\*/ (.*?) /\\* read \\*/', compiled_code
-        )) -%}
+        {%- do predicates.extend(touched_conditions(compiled_code)) -%}
     {%- endif -%}
     {%- if not predicates -%}
         {%- do exceptions.raise_compiler_error(
@@ -26,7 +24,7 @@
         select 0 as num_affected_rows
     {%- else -%}
         insert into {{ target }}
-        replace where {{ predicates | unique | join(' and ' if incremental_predicates else ' or ') }}
+        replace where {{ predicates | join(' and ' if incremental_predicates else ' or ') }}
         select {{ columns | map(attribute='quoted') | join(', ') }}
         from {{ source }}
     {%- endif -%}

@@ -6,7 +6,7 @@
     for it, where the merge fails.
 -#}
 {% macro kept_input() -%}
-    {%- if config.get('merge_bounds') and config.get('skip_matched_step')
+    {%- if config.get('unique_key') and config.get('skip_matched_step')
         and target.name == 'local' and model.language == 'sql' -%}
         {%- set view = this.incorporate(path={'identifier': this.identifier ~ '__dbt_tmp'}) -%}
         {{- return(view.include(database=false, schema=false)) -}}

@@ -10,9 +10,13 @@
 -#}
 {% macro spark__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) -%}
     {%- set columns = adapter.get_columns_in_relation(target) -%}
+    {%- set keys = key_columns(unique_key) -%}
+    {%- do check_key_columns(keys, columns) -%}
+    {%- set facts = merge_facts(source, keys) -%}
+    {%- do remove_replaced(source, keys, columns) -%}
     {%- set predicates = [] + (incremental_predicates or []) -%}
-    {%- do predicates.extend(merge_keys(unique_key, columns)) -%}
-    {%- do predicates.extend(merge_bounds(source)) -%}
+    {%- do predicates.extend(merge_keys(keys, facts.nulls)) -%}
+    {%- do predicates.extend(facts.bounds) -%}
     {%- set update_columns = get_merge_update_columns(
         config.get('merge_update_columns'), config.get('merge_exclude_columns'), columns
     ) -%}

@@ -39,6 +39,8 @@ BRONZE: Final[Mapping[str, str]] = {
     "device: struct<os: string, app_version: string>, page: string, referrer: string, "
     "duration_ms: bigint, vehicle_id: bigint, order_id: bigint, truck_id: string, "
     "price: decimal(12,2), amount_eur_cents: bigint, delay_minutes: bigint>",
+    "moved__parcels": f"{_INGEST}, op string, seq bigint, parcel string, line int, day date, "
+    "weight bigint",
     "fleet__positions": f"{_INGEST}, truck_id string, latitude double, longitude double, "
     "recorded_at timestamp, order_id bigint",
 }

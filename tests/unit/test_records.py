@@ -72,6 +72,7 @@ def test_the_newest_commit_is_told(records: Records) -> None:
     assert commit
     assert commit["operation"] == "WRITE"
     assert commit["operationMetrics"]["num_added_rows"] == 3
+    assert commit["version"] == 1
 
 
 def test_a_table_is_as_large_as_its_files(records: Records) -> None:
@@ -103,12 +104,13 @@ def views(records: Records) -> Records:
 
 
 @pytest.mark.parametrize(
-    ("after", "up_to", "found"), [(0, 1, VIEWED[:2]), (1, 3, VIEWED[2:]), (2, 3, []), (3, 3, [])]
+    ("after", "up_to", "found"),
+    [(0, 1, VIEWED[:2]), (1, 3, [VIEWED[2], None]), (2, 3, [None]), (3, 3, [])],
 )
 def test_values_are_those_of_unread_batches(
-    views: Records, after: int, up_to: int, found: list[datetime]
+    views: Records, after: int, up_to: int, found: list[datetime | None]
 ) -> None:
-    texts = [one.isoformat(" ") for one in found]
+    texts = [one.isoformat(" ") if one else None for one in found]
     told = views.touched_values(("silver", "views"), "minute", "_batch_id", (after, up_to))
     assert told == ("timestamp", texts)
 
@@ -126,13 +128,13 @@ def test_spark_looks_for_values_of_many_rows(
     assert views.touched_values(("silver", "views"), "minute", "_batch_id", (0, 2)) is None
 
 
-def test_a_file_from_before_the_column_has_no_values_of_it(views: Records) -> None:
+def test_a_file_from_before_the_column_has_nulls_of_it(views: Records) -> None:
     path = views.lake.table("silver", "views")
     rows = pa.table({"_batch_id": pa.array([4], pa.int64()), "page_number": [7]})
     write_deltalake(path, rows, mode="append", schema_mode="merge")
     assert views.touched_values(("silver", "views"), "page_number", "_batch_id", (0, 4)) == (
         "bigint",
-        ["7"],
+        ["7", None],
     )
 
 

@@ -1,0 +1,19 @@
+{#-
+    Collect the tables of `changing_tables`, through views.
+-#}
+{% macro collect_changing(node, is_direct, into) -%}
+    {%- if node.resource_type == 'model' and node.config.materialized in ('view', 'ephemeral') -%}
+        {%- for parent_id in node.depends_on.nodes -%}
+            {%- set parent = graph.sources.get(parent_id) or graph.nodes.get(parent_id) -%}
+            {%- if parent -%}{%- do collect_changing(parent, false, into) -%}{%- endif -%}
+        {%- endfor -%}
+    {%- elif rows_may_change(node) -%}
+        {%- do into.append({
+            'relation': api.Relation.create(
+                schema=node.schema, identifier=node.identifier or node.alias
+            ),
+            'has_feed': rows_may_change(node) == 'feed',
+            'is_direct': is_direct,
+        }) -%}
+    {%- endif -%}
+{%- endmacro %}

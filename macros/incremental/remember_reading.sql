@@ -1,0 +1,11 @@
+{#-
+    Record, where nothing is new, feeds that the model has not recorded yet: its own, and those
+    that it reads. Else there is nothing to record.
+-#}
+{% macro remember_reading(read, code, feed) -%}
+    {%- set marks = build_memory().marks.get(this | string, {}) -%}
+    {%- for name in read.keys() | list + ([feed] if feed else []) if name not in marks -%}
+        {%- do remember_build(read, code, feed) -%}
+        {{- return('') -}}
+    {%- endfor -%}
+{%- endmacro %}

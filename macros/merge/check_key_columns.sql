@@ -1,0 +1,11 @@
+{#-
+    Fail where a column of `unique_key` is none of the table, by its name.
+-#}
+{% macro check_key_columns(keys, columns) -%}
+    {%- set known = columns | map(attribute='name') | map('lower') | list -%}
+    {%- for key in keys if modules.re.match('\\w+$', key) and key | lower not in known -%}
+        {%- do exceptions.raise_compiler_error(
+            this ~ ': unique_key ' ~ key ~ ' is no column of the table; it has ' ~ known | join(', ')
+        ) -%}
+    {%- endfor -%}
+{%- endmacro %}

@@ -1,0 +1,18 @@
+{#-
+    Fail with one of the keys that rows have twice. A merge would insert both, or, where the table
+    has the key, could not decide between them.
+-#}
+{% macro refuse_repeated_key(rows, keys) -%}
+    {%- set query -%}
+        select to_json(struct({{ keys | join(', ') }}), map('ignoreNullFields', 'false')) as found, count(*) as number
+        from {{ rows }}
+        group by {{ keys | join(', ') }}
+        having count(*) > 1
+        limit 1
+    {%- endset -%}
+    {%- set row = run_query(query).rows[0] -%}
+    {%- do exceptions.raise_compiler_error(
+        this ~ ': unique_key ' ~ keys | join(', ') ~ ' is not unique in what the model reads: '
+        ~ row['number'] ~ ' rows have ' ~ row['found'] ~ '; let the model keep one row a key, as by row_number()'
+    ) -%}
+{%- endmacro %}

@@ -1,0 +1,40 @@
+{#-
+    Remove the model's rows that rows of a table below made which are no longer so, and which the
+    merge's input does not give again: their rows there were removed, have another key, or are
+    not chosen by the model any more. A merge alone would keep them.
+
+    Before the merge, and harmless when it is repeated: the marks are recorded after both.
+    Where it cannot be known which rows these are, the build fails.
+-#}
+{% macro remove_replaced(source, keys, columns) -%}
+    {%- set names = columns | map(attribute='name') | map('lower') | list -%}
+    {%- set parts = [] -%}
+    {%- set is_first = not build_memory().marks.get(this | string) -%}
+    {%- for feed in feeds_in(compiled_code) if feed.mark < feed.newest -%}
+        {%- if is_first -%}
+            {#- The table is from a build that was killed: the input is all of it. -#}
+            {%- do parts.append('select ' ~ keys | join(', ') ~ ' from ' ~ this) -%}
+        {%- elif feed.mark >= 0 -%}
+            {%- set problem = unfollowed(feed, keys, names) -%}
+            {%- if problem -%}
+                {%- do refuse_replaced(feed, problem) -%}
+            {%- else -%}
+                {%- do parts.append(removed_keys(feed, keys)) -%}
+            {%- endif -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if parts and keys -%}
+        {%- set equal = [] -%}
+        {%- for key in keys -%}{%- do equal.append('old.' ~ key ~ ' <=> new.' ~ key) -%}{%- endfor -%}
+        {%- set gone -%}
+            select distinct old.* from ({{ parts | unique | join(' union all ') }}) as old
+            left anti join {{ source }} as new on {{ equal | join(' and ') }}
+        {%- endset -%}
+        {%- if run_query('select 1 from (' ~ gone ~ ') limit 1').rows -%}
+            {%- do run_query(
+                'merge into ' ~ this ~ ' as old using (' ~ gone ~ ') as new on '
+                ~ equal | join(' and ') ~ ' when matched then delete'
+            ) -%}
+        {%- endif -%}
+    {%- endif -%}
+{%- endmacro %}

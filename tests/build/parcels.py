@@ -1,0 +1,179 @@
+"""A project whose rows move: parcels change day, are deleted, come late and twice."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from tests.build.lake import ROOT, Lake, Record
+
+_SOURCE: Final = """
+    version: 2
+    sources:
+      - name: moved
+        schema: bronze
+        tables:
+          - {name: parcels, identifier: moved__parcels}
+"""
+
+# Each documented pattern of an incremental model, and roll-ups of what it makes.
+MODELS: Final[Mapping[str, str]] = {
+    "parcels_latest": """
+        {{ config(
+            unique_key = ['parcel', 'line'],
+            matched_condition = 'DBT_INTERNAL_SOURCE.seq > DBT_INTERNAL_DEST.seq'
+        ) }}
+        select * except (number) from (
+            select
+                parcel, line, day, weight, seq, _batch_id,
+                row_number() over (partition by parcel, line order by seq desc) as number
+            from {{ source('moved', 'parcels') }}
+            where {{ unread(source('moved', 'parcels')) }}
+        )
+        where number = 1
+    """,
+    "latest_daily": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        select day, sum(weight) as weight, count(*) as parcels
+        from {{ ref('parcels_latest') }}
+        where {{ touched('day', ref('parcels_latest')) }}
+        group by day
+    """,
+    "latest_weights": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        select weight, count(*) as parcels
+        from {{ ref('latest_seen') }}
+        where {{ touched('weight', ref('latest_seen')) }}
+        group by weight
+    """,
+    "latest_seen": """
+        {{ config(materialized = 'view') }}
+        select * from {{ ref('parcels_latest') }}
+    """,
+    "parcels_current": """
+        {{ config(
+            materialized = 'apply_changes', keys = ['parcel'], sequence_by = ['seq'],
+            apply_as_deletes = "op = 'D'", except_column_list = ['op']
+        ) }}
+        select parcel, line, day, weight, seq, op, _batch_id from {{ source('moved', 'parcels') }}
+    """,
+    "current_daily": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        select day, sum(weight) as weight, count(*) as parcels
+        from {{ ref('parcels_current') }}
+        where {{ touched('day', ref('parcels_current')) }}
+        group by day
+    """,
+    "current_by_weight": """
+        {{ config(unique_key = 'weight') }}
+        with changed as ({{ unread_keys(ref('parcels_current'), 'weight') }})
+        select weight, count(*) as parcels, max(day) as last_day
+        from {{ ref('parcels_current') }}
+        left semi join changed using (weight)
+        group by weight
+    """,
+    "heavy_parcels": """
+        {{ config(unique_key = 'parcel') }}
+        select parcel, day, weight, _batch_id
+        from {{ ref('parcels_current') }}
+        where weight > 2 and {{ unread(ref('parcels_current')) }}
+    """,
+    "heavy_daily": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        select day, count(*) as parcels
+        from {{ ref('heavy_parcels') }}
+        where {{ touched('day', ref('heavy_parcels')) }}
+        group by day
+    """,
+    "parcels_history": """
+        {{ config(
+            materialized = 'apply_changes', stored_as_scd_type = 2, keys = ['parcel'],
+            sequence_by = ['seq'], apply_as_deletes = "op = 'D'", except_column_list = ['op']
+        ) }}
+        select parcel, line, day, weight, seq, op, _batch_id from {{ source('moved', 'parcels') }}
+    """,
+    "parcel_facts": """
+        {{ config(unique_key = 'parcel') }}
+        with
+        changed as (
+            {{ unread_keys(ref('parcels_current'), 'parcel') }}
+            union
+            {{ unread_keys(ref('parcels_history'), 'parcel') }}
+        ),
+        versions as (
+            select parcel, count(*) as versions from {{ ref('parcels_history') }} group by parcel
+        )
+        select current.parcel, current.day, versions.versions, {{ build_id() }} as _build_id
+        from {{ ref('parcels_current') }} as current
+        left semi join changed on current.parcel = changed.parcel
+        left join versions on current.parcel = versions.parcel
+    """,
+    "facts_daily": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        select day, sum(versions) as versions
+        from {{ ref('parcel_facts') }}
+        where {{ touched('day', ref('parcel_facts'), '_build_id') }}
+        group by day
+    """,
+    "parcel_events": """
+        {{ config(unique_key = 'seq', skip_matched_step = true) }}
+        select * except (number) from (
+            select
+                seq, day, _batch_id,
+                row_number() over (partition by seq order by _batch_id) as number
+            from {{ source('moved', 'parcels') }}
+            where {{ unread(source('moved', 'parcels')) }}
+        )
+        where number = 1
+    """,
+    "events_daily": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        select day, count(*) as events
+        from {{ ref('parcel_events') }}
+        where {{ touched('day', ref('parcel_events')) }}
+        group by day
+    """,
+}
+
+
+def parcel_project(lake: Lake, root: Path, models: Mapping[str, str]) -> Lake:
+    """The lake, with a project of these models in a folder of its own."""
+    project = root / "project"
+    shutil.rmtree(project, ignore_errors=True)
+    project.mkdir()
+    (project / "macros").symlink_to(ROOT / "macros")
+    settings = (ROOT / "dbt_project.yml").read_text(encoding="utf-8")
+    # It configures folders that are not here, of which dbt warns.
+    (project / "dbt_project.yml").write_text(
+        settings.replace("warn_error: true", "warn_error: false"), encoding="utf-8"
+    )
+    made = Lake(lake.path, root / "target", lake.profiles, project)
+    write_models(made, {"sources.yml": _SOURCE})
+    write_models(made, {f"{name}.sql": text for name, text in models.items()})
+    return made
+
+
+def write_models(lake: Lake, files: Mapping[str, str]) -> None:
+    """Write files of models of silver into a lake's project."""
+    folder = lake.project / "models" / "silver"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
+
+
+def parcel(seq: int, name: str, day: Any, weight: int | None = 1, **more: Any) -> Record:
+    """A change of a parcel."""
+    return {"seq": seq, "parcel": name, "day": day, "weight": weight, "op": "U", **more}
+
+
+def refusals(answer: Any) -> dict[str, str]:
+    """The line of each model that failed which says why, by the model's name."""
+    results: Iterable[Any] = answer.result
+    return {
+        result.node.name: str(result.message).splitlines()[1].strip()
+        for result in results
+        if result.status == "error"
+    }

@@ -1,0 +1,244 @@
+"""Readers of tables whose rows change: what a build follows, and what it refuses."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.build.lake import Lake
+from tests.build.parcels import MODELS, parcel, parcel_project, refusals, write_models
+
+_SOURCE: Final = "{{ source('moved', 'parcels') }}"
+_UNREAD: Final = "where {{ unread(source('moved', 'parcels')) }}"
+_PLAIN: Final = "{{ ref('plain') }}"
+DAYS: Final = [dt.date(2026, 3, day) for day in range(1, 5)]
+
+
+def roll_up(table: str, column: str) -> str:
+    """A roll-up of a table by a column."""
+    return f"""
+        {{{{ config(incremental_strategy = 'replace_where') }}}}
+        select {column}, sum(weight) as weight
+        from {{{{ ref('{table}') }}}}
+        where {{{{ touched('{column}', ref('{table}')) }}}}
+        group by {column}
+    """
+
+
+def reading(table: str, key: str, more: str = "") -> str:
+    """A model that merges what is new in a table."""
+    return f"""
+        {{{{ config(unique_key = '{key}'{more}) }}}}
+        select {key}, max(weight) as weight, max(_batch_id) as _batch_id
+        from {{{{ ref('{table}') }}}}
+        where {{{{ unread(ref('{table}')) }}}}
+        group by {key}
+    """
+
+
+FEEDS: Final[Mapping[str, str]] = {
+    "plain": f"""
+        {{{{ config(unique_key = 'parcel') }}}}
+        select parcel, line, day, weight, _batch_id from {_SOURCE} {_UNREAD}
+    """,
+    "lines": f"""
+        {{{{ config(unique_key = ['parcel', 'line'], skip_matched_step = true) }}}}
+        select parcel, line, weight, _batch_id from {_SOURCE} {_UNREAD}
+    """,
+    "parcels_current": MODELS["parcels_current"],
+    "whole": "{{ config(materialized = 'table') }} select * from " + _PLAIN,
+    "seen": "{{ config(materialized = 'view') }} select *, weight + 1 as more from " + _PLAIN,
+    # What is followed.
+    "by_day": roll_up("plain", "day"),
+    "by_parcel": roll_up("plain", "parcel"),
+    "of_whole": roll_up("whole", "day"),
+    "of_seen": roll_up("seen", "more"),
+    "of_both": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        with both as (
+            select day from {{ ref('plain') }}
+            where {{ touched('day', ref('plain')) }} or {{ touched('day', ref('parcels_current')) }}
+            union all
+            select day from {{ ref('parcels_current') }}
+            where {{ touched('day', ref('plain')) }} or {{ touched('day', ref('parcels_current')) }}
+        )
+        select day, count(*) as rows from both group by day
+    """,
+    # What is refused.
+    "by_line": reading("parcels_current", "line"),
+    "first_copies": reading("plain", "parcel", ", skip_matched_step = true"),
+    "read_whole": reading("whole", "parcel"),
+    "appended": reading("plain", "parcel", ", incremental_strategy = 'append'"),
+    "followed": """
+        {{ config(materialized = 'apply_changes', keys = ['parcel'], sequence_by = ['seq']) }}
+        select * from {{ ref('parcels_current') }}
+    """,
+    "no_column": """
+        {{ config(unique_key = 'one') }}
+        with changed as ({{ unread_keys(ref('plain'), 'day') }})
+        select 1 as one, count(*) as rows from {{ ref('plain') }} left semi join changed using (day)
+    """,
+    "apart": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        with both as (
+            select day from {{ ref('plain') }} where {{ touched('day', ref('plain')) }}
+            union all
+            select day from {{ ref('parcels_current') }}
+            where {{ touched('day', ref('parcels_current')) }}
+        )
+        select day, count(*) as rows from both group by day
+    """,
+    "by_ratio": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        select ratio, count(*) as rows from {{ ref('ratios') }}
+        where {{ touched('ratio', ref('ratios')) }}
+        group by ratio
+    """,
+    "ratios": "{{ config(unique_key = 'parcel') }} select parcel, weight / 2 as ratio, _batch_id "
+    f"from {_SOURCE} {_UNREAD}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The lake after two builds, and what the second one and one of repeated keys refused."""
+
+    lake: Lake
+    refused: Mapping[str, str]
+    repeated: Mapping[str, str]
+    rows: Mapping[str, list[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="module")
+def outcome(shared_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Parcels that move to another day, leave a null, and go; then two of one key."""
+    shared_lake.empty()
+    lake = parcel_project(shared_lake, tmp_path_factory.mktemp("feeds"), FEEDS)
+    first = [
+        parcel(1, "p'1, /* read */", DAYS[0], 7, line=1),
+        parcel(2, "p2", DAYS[1], 5),
+        parcel(3, "p3", None, 5, line=4),
+        parcel(4, "p4", DAYS[3], 5, line=5),
+    ]
+    lake.land("moved__parcels", first)
+    lake.build()
+    moved = [{**one, "seq": one["seq"] + 10, "day": DAYS[1]} for one in first]
+    lake.land("moved__parcels", [*moved[:3], {**moved[3], "day": DAYS[3], "op": "D"}])
+    refused = refusals(lake.dbt("build"))
+    names = ("plain", "lines", "by_day", "by_parcel", "of_whole", "of_seen", "of_both")
+    rows = {name: [tuple(row) for row in lake.rows(f"silver.{name}")] for name in names}
+    lake.land("moved__parcels", [parcel(21, "p9", DAYS[0]), parcel(22, "p9", DAYS[1])])
+    write_models(lake, {"begun.sql": FEEDS["plain"]})
+    repeated = refusals(lake.dbt("build", "--select", "plain", "lines", "begun"))
+    return Outcome(lake, refused, repeated, rows)
+
+
+def test_the_day_that_a_row_left_is_computed_again(outcome: Outcome) -> None:
+    assert outcome.rows["by_day"] == [(DAYS[1], 17), (DAYS[3], 5)]
+
+
+def test_texts_are_touched_whatever_letters_they_have(outcome: Outcome) -> None:
+    assert outcome.rows["by_parcel"] == [("p'1, /* read */", 7), ("p2", 5), ("p3", 5), ("p4", 5)]
+
+
+def test_a_roll_up_of_a_table_without_feed_or_of_a_view_is_computed_whole(
+    outcome: Outcome,
+) -> None:
+    assert outcome.rows["of_whole"] == [(DAYS[1], 17), (DAYS[3], 5)]
+    assert outcome.rows["of_seen"] == [(6, 15), (8, 7)]
+
+
+def test_values_that_one_input_touched_are_read_of_all(outcome: Outcome) -> None:
+    assert outcome.rows["of_both"] == [(DAYS[1], 6), (DAYS[3], 1)]
+
+
+def test_a_null_in_a_key_is_a_key(outcome: Outcome) -> None:
+    keys = [row[:2] for row in outcome.rows["lines"]]
+    assert keys == [("p'1, /* read */", 1), ("p2", None), ("p3", 4), ("p4", 5)]
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("by_line", "unique_key line does not have all of its key (parcel), so that unread()"),
+        ("first_copies", "skip_matched_step keeps the first copy of a row"),
+        ("read_whole", "unread() cannot tell which rows of silver.whole were replaced or removed"),
+        ("appended", "incremental_strategy append does not find what they made by unread()"),
+        ("followed", "no change says so; give that model keep_deleted: true"),
+        ("no_column", "the model has no column day to find them by"),
+        ("apart", "a value that one touched() gives must be read of all inputs"),
+        ("by_ratio", "and ratio of silver.ratios is double"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_followed_is_refused(outcome: Outcome, model: str, words: str) -> None:
+    assert outcome.refused[model].startswith(f"silver.{model}: ")
+    assert words in outcome.refused[model]
+
+
+def test_nothing_else_is_refused(outcome: Outcome) -> None:
+    refused = set(FEEDS) & set(outcome.refused)
+    assert len(refused) == 8
+
+
+@pytest.mark.parametrize(
+    ("model", "key"),
+    [("plain", '{"parcel":"p9"}'), ("lines", '{"parcel":"p9","line":null}'),
+     ("begun", '{"parcel":"p')],
+)  # fmt: skip
+def test_a_key_that_comes_twice_in_a_build_is_refused(
+    outcome: Outcome, model: str, key: str
+) -> None:
+    """Also where the table has no such key yet, and where there is no table."""
+    assert f"silver.{model}: unique_key parcel" in outcome.repeated[model]
+    assert f"rows have {key}" in outcome.repeated[model]
+    assert "let the model keep one row a key" in outcome.repeated[model]
+
+
+def test_only_tables_whose_rows_readers_follow_keep_a_feed(outcome: Outcome) -> None:
+    def has_feed(table: str) -> bool:
+        rows = outcome.lake.spark.sql(f"show tblproperties silver.{table}").collect()
+        return ("delta.enableChangeDataFeed", "true") in [tuple(row) for row in rows]
+
+    assert [has_feed(one) for one in ("plain", "parcels_current", "by_day", "lines")] == [
+        *(True, True, False, False)
+    ]
+
+
+def test_spark_reads_a_table_without_its_changes_where_it_is_named_twice(outcome: Outcome) -> None:
+    """When this goes red: macros/incremental/changes_since.sql may name the table."""
+    query = (
+        "with changed as (select * from table_changes('silver.plain', 1)) "
+        "select _change_type from changed left semi join silver.plain using (parcel)"
+    )
+    with pytest.raises(Exception, match="UNRESOLVED_COLUMN"):
+        outcome.lake.spark.sql(query)
+
+
+def test_a_reader_without_marks_or_of_a_feed_that_began_again_counts_nothing_wrongly(
+    shared_lake: Lake, tmp_path: Path
+) -> None:
+    models = {name: MODELS[name] for name in ("parcels_current", "current_daily", "heavy_parcels")}
+    shared_lake.empty()
+    lake = parcel_project(shared_lake, tmp_path, models)
+    lake.land("moved__parcels", [parcel(1, "p1", DAYS[0], 7), parcel(2, "p2", DAYS[1], 5)])
+    lake.build()
+    # What first builds that were killed before their marks were recorded leave.
+    readers = "('silver.current_daily', 'silver.heavy_parcels')"
+    lake.spark.sql(f"delete from ops.model_marks where model in {readers}")
+    lake.land("moved__parcels", [parcel(3, "p1", DAYS[0], op="D")])
+    lake.build()
+    assert lake.rows("silver.current_daily") == [(DAYS[1], 5, 1)]
+    assert lake.rows("silver.heavy_parcels") == [("p2", DAYS[1], 5)]
+
+    lake.build("parcels_current", full_refresh=True)
+    refused = refusals(lake.dbt("build"))
+    assert set(refused) == {"heavy_parcels"}
+    assert refused["heavy_parcels"].endswith(
+        "its change data feed began later; build once with --full-refresh --select heavy_parcels"
+    )
+    assert lake.rows("silver.current_daily") == [(DAYS[1], 5, 1)]
