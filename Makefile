@@ -9,7 +9,7 @@ TESTS := test-build test-ingest test-live test-suite test-play test-commands
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
 # Tests that draw their input.
-PROMISES = $(shell grep -rl '^from tests.fuzzing import' tests --include='test_*.py')
+PROMISES = $(shell grep -rlw fuzzing tests --include='test_*.py')
 .PHONY: help setup demo live test $(TESTS) fuzz lint docs bench lock clean
 
 help: ## Show this
