@@ -1,10 +1,10 @@
 """The one rule of what is a date or a timestamp, for every format and every reader.
 
 A text is a date as `2026-11-28`, and a timestamp as a date with a time behind it:
-`2026-11-28T10:15:00.123456+01:00`. Seconds, fraction and offset may be missing, a space may stand
-for the `T`; without an offset a time is in UTC, and a date alone is its midnight. Of nanoseconds
-the last three digits are cut. Anything else is none: a time of day, a bare year, a count of
-seconds, for which Spark's cast would make up the rest.
+`2026-11-28T10:15:00.123456+01:00`. Seconds, fraction and offset may be missing, but an offset
+needs seconds; a space may stand for the `T`. Without an offset a time is in UTC, and a date alone
+is its midnight. Of nanoseconds the last three digits are cut. Anything else is none: a time of
+day, a bare year, a count of seconds, for which Spark's cast would make up the rest.
 
 Years go from 1 to 9999 in UTC, because Python and SQL clients show no others.
 """
@@ -16,14 +16,14 @@ from pyspark.sql import types as T
 # Forms without groups and look-aheads, so that Java, RE2 and Python read them alike.
 _YEAR = "(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 DATE_FORM = f"{_YEAR}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
-_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,9})?)?"
+_MINUTE, _SECOND = "(?:[01][0-9]|2[0-3]):[0-5][0-9]", ":[0-5][0-9](?:[.][0-9]{1,9})?"
 # An offset is at most 18 hours: java.time.ZoneOffset.MAX.
 _ZONE = "[ ]?(?:Z|UTC|[+-](?:0[0-9]|1[0-8])(?::?[0-5][0-9])?)"
-_LOCAL_FORM = f"{DATE_FORM}(?:[T ]{_TIME})?"
-TIMESTAMP_FORM = f"{DATE_FORM}(?:[T ]{_TIME}(?:{_ZONE})?)?"
+_LOCAL_FORM = f"{DATE_FORM}(?:[T ]{_MINUTE}(?:{_SECOND})?)?"
+_TIMESTAMP_FORM = f"{DATE_FORM}(?:[T ]{_MINUTE}(?:{_SECOND}(?:{_ZONE})?)?)?"
 _FORMS: dict[type[T.DataType], str] = {
     T.DateType: DATE_FORM,
-    T.TimestampType: TIMESTAMP_FORM,
+    T.TimestampType: _TIMESTAMP_FORM,
     T.TimestampNTZType: _LOCAL_FORM,
 }
 _BOUNDS: dict[type[T.DataType], tuple[str, str]] = {
