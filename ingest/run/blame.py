@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# So many files that fail alike, where none lands, are not what is wrong.
+# So many files that fail alike, where none of as many others lands, are not what is wrong.
 _ALIKE = 16
 
 
@@ -94,12 +94,22 @@ def failing(
             if len(some) == 1:
                 found[some[0]] = reason
                 if not has_landed and len(found) >= _ALIKE and _are_alike(found):
-                    return {}
+                    has_landed = _is_any_sound(waiting, failure)
+                    if not has_landed:
+                        return {}
                 continue
         half = len(some) // 2
         waiting[:0] = [some[:half], some[half:]]
     is_of_all = len(paths) > 1 and not has_landed and _are_alike(found)
     return {} if is_of_all else found
+
+
+def _is_any_sound(
+    groups: Sequence[Sequence[str]], failure: Callable[[Sequence[str]], str | None]
+) -> bool:
+    """Whether one of some files lands, of which a few are tried, far apart."""
+    paths = [path for some in groups for path in some]
+    return any(failure([path]) is None for path in paths[:: 1 + len(paths) // _ALIKE])
 
 
 def _are_alike(reasons: Mapping[str, str]) -> bool:

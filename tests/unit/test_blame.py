@@ -42,6 +42,17 @@ def test_where_all_fail_alike_no_file_is_to_blame() -> None:
     assert len(failing_with({one: f"{'x' * n} is broken" for n, one in enumerate(FILES)})) == 8
 
 
+def test_many_that_fail_alike_are_to_blame_where_a_later_one_lands() -> None:
+    files = [f"{number}.csv" for number in range(40)]
+    bad = dict.fromkeys(files[:30], "broken")
+
+    def failure(some: Sequence[str]) -> str | None:
+        return next((bad[one] for one in some if one in bad), None)
+
+    assert failing(files, failure) == bad
+    assert failing(files[:30], failure) == {}
+
+
 def test_where_no_file_fails_by_itself_none_is_to_blame() -> None:
     assert failing_with({}) == {}
 
