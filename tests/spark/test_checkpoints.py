@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from ingest.bronze import landing
 from ingest.declarations.stream import Stream
 from ingest.decode.repository import StreamSchema
-from ingest.errors import CheckpointInvalid, HeadwaterError, TableChanged
+from ingest.errors import CheckpointInvalid, HeadwaterError, TableChanged, TransientError
 from ingest.files.queue import FileQueue
 from ingest.run.progress import ProgressLog
 from ingest.run.query import StreamQuery, Trigger
@@ -111,7 +111,7 @@ def stopping_at(step: str) -> Callable[[str], None]:
 
     def reached(name: str) -> None:
         if name == step:
-            raise RuntimeError(f"stopped at {step}")
+            raise Killed(f"stopped at {step}")
 
     return reached
 
@@ -139,8 +139,8 @@ def test_a_table_whose_making_was_killed_is_made_by_the_next_run(workshop: Works
     assert workshop.values("unmade", "id") == [1]
 
 
-class Killed(Exception):
-    """Stands for a kill, where a process would be too slow."""
+class Killed(TransientError):
+    """Stands for a kill, where a process would be too slow; no file is to blame for it."""
 
 
 def stop_at(workshop: Workshop, name: str, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def stop_at(workshop: Workshop, name: str, step: str, monkeypatch: pytest.Monkey
 
     def failpoint(reached: str) -> None:
         if reached == step:
-            raise Killed
+            raise Killed(f"stopped at {step}")
 
     with monkeypatch.context() as patched:
         patched.setattr(landing, "failpoint", failpoint)
