@@ -1,6 +1,7 @@
 {#-
-    A `unique_key` as a list.
+    A `unique_key` as a list; an empty text is none.
 -#}
 {% macro key_columns(unique_key) -%}
-    {{- return([unique_key] if unique_key is string else (unique_key or []) | list) -}}
+    {%- set keys = [unique_key] if unique_key is string else (unique_key or []) -%}
+    {{- return(keys | select | list) -}}
 {%- endmacro %}

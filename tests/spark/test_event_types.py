@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ingest.bronze import landing, release
+from ingest.errors import TransientError
 from ingest.events.event_type import Change
 from ingest.events.registry import Registered, registered
 from ingest.run import query, requests
@@ -329,7 +330,8 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
 
     def fail(here: str) -> None:
         if here == step:
-            raise RuntimeError(step)
+            # As a kill, which no file is to blame for.
+            raise TransientError(step)
 
     for module in (landing, release, query):
         monkeypatch.setattr(module, "failpoint", fail)
@@ -377,7 +379,7 @@ def test_an_interrupted_decision_is_carried_out_once(
     request = Request.made(f"test.{name}", "k", Change.ACCEPTED, None)
     requests.leave(workshop.lake, request)
     stop_at(monkeypatch, step)
-    with pytest.raises(RuntimeError, match=step):
+    with pytest.raises(TransientError, match=step):
         workshop.run(name)
     monkeypatch.undo()
     workshop.land(name)

@@ -232,8 +232,8 @@ def test_typed_values_land_in_columns_of_other_types_only_unchanged(workshop: Wo
         "whole": "bigint", "flag": "boolean", "text": "string", "exact": "decimal(5,2)",
         "local": "timestamp_ntz", "counts": "map<string, int>", "list": "array<struct<a: bigint>>",
     }  # fmt: skip
-    workshop.stream("typed", {"id": "bigint", **kinds, "any": "variant"}, format="parquet")
-    workshop.drop("typed", "a.parquet", "")
+    workshop.stream("typed_values", {"id": "bigint", **kinds, "any": "variant"}, format="parquet")
+    workshop.drop("typed_values", "a.parquet", "")
     utc = pa.timestamp("us", "UTC")
     entries = pa.map_(pa.int32(), pa.int64())
     pq.write_table(
@@ -250,12 +250,12 @@ def test_typed_values_land_in_columns_of_other_types_only_unchanged(workshop: Wo
                 "any": pa.array([[(1, 5)], None], entries),
             }
         ),
-        workshop.folder("typed") / "a.parquet",
+        workshop.folder("typed_values") / "a.parquet",
     )
-    workshop.land("typed")
-    one, two = workshop.rows("typed", "id", *kinds, "_rescued")
+    workshop.land("typed_values")
+    one, two = workshop.rows("typed_values", "id", *kinds, "_rescued")
     assert one[1:-1] == (None, None, "ü", Decimal("1.50"), None, {"1": 5, "2": None}, [(1,)])
-    assert workshop.values("typed", "to_json(any)") == ['{"1":5}', None]
+    assert workshop.values("typed_values", "to_json(any)") == ['{"1":5}', None]
     assert json.loads(one._rescued) == {"whole": "2.5", "flag": "1", "local": "1970-01-01 00:00:00"}
     assert two[1:-1] == (None, None, None, None, None, {"1": None}, [(2,)])
     assert json.loads(two._rescued) == {
