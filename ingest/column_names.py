@@ -10,16 +10,14 @@ from functools import lru_cache
 _REFUSED_NAME = re.compile(r"[ ,;{}()\n\t=\0]|^$")
 # Java's Character.toLowerCase of a capital I with a dot; Python's has two characters.
 _DOTTED_I = "\u0130"
-
-
-# What would read as more than one part of a path.
-_ODD_PART = re.compile(r"[.\[\]`]|^$")
+# A name that would read as more than one part of a path, or as none; Java reads it alike.
+ODD_PART = r"[.\[\]`]|^$"
 
 
 def member_path(path: str, name: str) -> str:
     """The path of a member below `path`, as `_rescued` has it: `a.b`, and with a dot in its name
     between backticks, as in a declaration."""
-    part = f"`{name.replace('`', '``')}`" if _ODD_PART.search(name) else name
+    part = f"`{name.replace('`', '``')}`" if re.search(ODD_PART, name) else name
     return f"{path}.{part}" if path else part
 
 

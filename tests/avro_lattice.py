@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from ingest.column_names import member_path
 
@@ -102,7 +103,7 @@ def _day(value: int) -> Any:
 
 def _clock(ticks: int) -> Callable[[int], Any]:
     def lands(value: int) -> str:
-        if value < 0:
+        if not 0 <= value < 86_400 * ticks:
             return str(value)
         seconds, fraction = divmod(value, ticks)
         text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
@@ -152,8 +153,8 @@ def leaves() -> list[Kind]:
         Kind("string", _one_of(*_TEXTS), _same),
         Kind("bytes", _one_of(b"", b"text", b"\x00\xff"), bytearray),
         Kind(_logical("int", "date"), _one_of(0, 20_000, -719_163, 2**31 - 1, -(2**31)), _day),
-        Kind(_logical("int", "time-millis"), _one_of(0, 29_730_500, -1), _clock(10**3)),
-        Kind(_logical("long", "time-micros"), _one_of(0, 29_730_500_001), _clock(10**6)),
+        Kind(_logical("int", "time-millis"), _one_of(0, 86_399_999, -1, 2**31 - 1), _clock(10**3)),
+        Kind(_logical("long", "time-micros"), _one_of(0, 29_730_500_001, 2**62), _clock(10**6)),
         Kind(_logical("string", "uuid"), _one_of("f81d4fae-7dec-11d0-a765-00a0c91e6bf6"), _same),
         Kind(_logical("bytes", "decimal", precision=9, scale=2), _one_of(*_CENTS), _decimal(9, 2)),
         Kind(_logical("bytes", "decimal", precision=38), _one_of(*_CENTS), _decimal(38, 0)),
@@ -165,6 +166,9 @@ def leaves() -> list[Kind]:
         ),
         Kind(_logical("string", "no-such-type"), _one_of(*_TEXTS), _same),
         Kind(_logical("long", "uuid"), _one_of(5), _same),
+        Kind(_logical("long", "date"), _one_of(20_000), _same),
+        Kind(_logical("int", "timestamp-millis"), _one_of(5), _same),
+        Kind(_logical("bytes", "decimal"), _one_of(b"\x04\xd2"), bytearray),
         Kind({"type": "string", "connect.name": "somebody.else"}, _one_of(*_TEXTS), _same),
     ]
 
@@ -173,6 +177,11 @@ def named_leaves(name: str) -> list[Kind]:
     """Scalar types that have names."""
     return [
         Kind({"type": "enum", "name": name, "symbols": ["A", "B"]}, _one_of("A", "B"), _same),
+        Kind(
+            _fixed(16, logicalType="uuid")(name),
+            _one_of(bytes(range(16))),
+            lambda value: str(UUID(bytes=value)),
+        ),
         Kind(_fixed(3)(name), _one_of(b"abc", b"\x00\xff\x7f"), bytearray),
         Kind(
             _fixed(4, logicalType="decimal", precision=5, scale=1)(name),

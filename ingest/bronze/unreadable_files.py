@@ -24,4 +24,7 @@ def broken_files(paths: Sequence[str], stream: Stream) -> dict[str, str]:
                 csv_header(CsvFile(path, stream.csv, stream.multi_line))
         except SourceUnreadable as error:
             found[path] = str(error)
+        except Exception as error:
+            # A reader may fail on broken bytes in any way, and the other files wait.
+            found[path] = f"{path}: {type(error).__name__}: {' '.join(str(error).split())}"
     return found

@@ -10,7 +10,8 @@ from typing import Any
 from ingest.declarations.globs import glob_problem
 from ingest.declarations.stream import CsvOptions
 
-_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://")
+# Of one letter, it is a drive.
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(//)?")
 _CHARACTERS = ("sep", "quote", "escape")
 _SOME_DAY = date(2026, 11, 28)
 
@@ -19,7 +20,7 @@ def file_problems(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Each (key, reason) why files cannot be found or read as declared."""
     if "path" in declared and (reason := _path_problem(declared["path"])):
         yield "meta.ingest.path", reason
-    if "move_destination" in declared and "://" in (target := declared["move_destination"]):
+    if "move_destination" in declared and _SCHEME.match(target := declared["move_destination"]):
         yield "meta.ingest.move_destination", f"{target!r}: files are moved to local folders only"
     if (glob := declared.get("path_glob_filter")) is not None and (reason := _names_problem(glob)):
         yield "meta.ingest.path_glob_filter", reason
@@ -32,7 +33,9 @@ def file_problems(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _path_problem(path: str) -> str | None:
     scheme = _SCHEME.match(path)
     if scheme and scheme[1] != "file":
-        return f"{path!r}: nothing reads {scheme[1]}://; local paths and file:/// are read"
+        return f"{path!r}: nothing reads {scheme[0]}; local paths and file:/// are read"
+    if path.startswith("~"):
+        return f"{path!r}: ~ is no folder here; write the path in full"
     if path.startswith("file:") and not re.match(r"file:///[^\s]*$", path):
         return f"{path!r} is no URL of a local folder, such as file:///data/my%20orders"
     return None

@@ -6,7 +6,7 @@ texts are kept, by path and row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as T
 
+from ingest.column_names import member_path
 from ingest.decode.arrow_texts import text_of
 from ingest.decode.arrow_types import SCALARS, column_type, is_list, members
 from ingest.shapes.datetimes import FIRST_MICROSECOND, LAST_MICROSECOND
@@ -65,6 +66,7 @@ def _members(
     found: dict[str, pa.Array] = {}
     lost: Lost = {}
     kept = {number: name for number, name, _ in members(kind)}
+    names = _told_apart([kind.field(number).name for number in range(kind.num_fields)])
     for number, values in enumerate(arrays):
         inner: Lost = {}
         if number in kept:
@@ -72,16 +74,19 @@ def _members(
         elif keeps:
             inner = _texts(values, _mask(values.is_valid()))
         for path, texts in inner.items():
-            lost[_unused(f".{kind.field(number).name}{path}", lost)] = texts
+            lost[f".{member_path('', names[number])}{path}"] = texts
     return found, lost
 
 
-def _unused(path: str, taken: Mapping[str, object]) -> str:
-    """`path`, with a number where the file has a name twice."""
-    number, found = 1, path
-    while found in taken:
-        number += 1
-        found = f"{path}#{number}"
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Names, each with a number that has come before."""
+    found: list[str] = []
+    for name in names:
+        number, own = 1, name
+        while own in found or (number > 1 and own in names):
+            number += 1
+            own = f"{name}#{number}"
+        found.append(own)
     return found
 
 

@@ -7,11 +7,12 @@ what files of Avro land as: `Encoded` marks where.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import types as T
 
+from ingest.registry.logical_types import decimal_size, is_uuid
 from ingest.registry.references import full_name
 from ingest.shapes.datetimes import FIRST_MICROSECOND, LAST_MICROSECOND
 
@@ -20,6 +21,8 @@ _SIZES = re.compile(r"decimal\((\d+),(\d+)\)")
 # Of the largest decimal.
 _DIGITS = 38
 _DAYS = 86_400 * 10**6
+_UUID = "uuid"
+_HEX_OF_UUID = "^(.{8})(.{4})(.{4})(.{4})(.{12})$"
 _TICKS = {"millis": 10**3, "micros": 10**6, "nanos": 10**9}
 
 
@@ -51,7 +54,7 @@ class Encoded(T.DataType):
             return T.DecimalType(*size) if size[0] <= _DIGITS else T.StringType()
         if self.logical == "date":
             return T.DateType()
-        if self.logical.startswith("time-"):
+        if self._is_time or self.logical == _UUID:
             return T.StringType()
         return T.TimestampNTZType() if self._is_local else T.TimestampType()
 
@@ -60,14 +63,23 @@ class Encoded(T.DataType):
         return self.logical.startswith("local-")
 
     @property
-    def number(self) -> T.DataType:
-        """The type of a number that is encoded."""
+    def encoding(self) -> T.DataType:
+        """The type of what stands for it; not of decimals."""
+        if self.logical == _UUID:
+            return T.BinaryType()
         return T.IntegerType() if self.logical in ("date", "time-millis") else T.LongType()
 
     @property
-    def was_a_number(self) -> bool:
-        """Whether columns of numbers have landed of it, which go on with numbers."""
-        return self.logical.startswith("time-") or self.logical.endswith("-nanos")
+    def was_landed(self) -> Sequence[type[T.DataType]]:
+        """Types of columns in which the encoding itself has landed, and goes on to land."""
+        if self.logical == _UUID:
+            return (T.BinaryType,)
+        was = self._is_time or self.logical.endswith("-nanos")
+        return (T.IntegerType, T.LongType) if was else ()
+
+    @property
+    def _is_time(self) -> bool:
+        return self.logical.startswith("time-")
 
     def value(self, source: str) -> str:
         """SQL of what is encoded; null where no column or no reader could show it."""
@@ -77,8 +89,10 @@ class Encoded(T.DataType):
             return f"try_cast({text} as {self.stands_for.simpleString()})"
         if self.logical == "date":
             return f"if({source} {self._is_shown}, date_from_unix_date({source}), null)"
+        if self.logical == _UUID:
+            return f"regexp_replace(lower(hex({source})), '{_HEX_OF_UUID}', '$1-$2-$3-$4-$5')"
         ticks = _TICKS[self.logical.rpartition("-")[2]]
-        if self.logical.startswith("time-"):
+        if self._is_time:
             return _time_of_day(source, ticks)
         if ticks == 10**9:
             # Of 64 bits, all are in the years of the calendar.
@@ -99,7 +113,7 @@ class Encoded(T.DataType):
         if self._size:
             is_lost = f"{source} is not null and {self.value(source)} is null"
             return f"if({is_lost}, {self.text(source)}, null)"
-        if self.was_a_number:
+        if self.was_landed:
             return None
         return f"if(not {source} {self._is_shown}, cast({source} as string), null)"
 
@@ -133,7 +147,8 @@ def _time_of_day(source: str, ticks: int) -> str:
     )
     point = f"if({source} % {ticks} = 0, '', concat('.', {fraction}))"
     text = f"concat(format_string('%02d:%02d:%02d', {clock}), {point})"
-    return f"if({source} < 0, cast({source} as string), {text})"
+    is_of_a_day = f"{source} between 0 and {86_400 * ticks - 1}"
+    return f"if({is_of_a_day}, {text}, cast({source} as string))"
 
 
 _ENCODED: Mapping[tuple[str, str], Encoded] = {
@@ -168,15 +183,11 @@ _AS_THEY_ARE = ("default", "symbols", "doc")
 
 def _encoding(schema: Mapping[str, Any]) -> Encoded | None:
     kind, logical = schema.get("type"), str(schema.get("logicalType"))
-    if logical == "decimal" and kind in ("bytes", "fixed"):
-        precision, scale = schema.get("precision"), schema.get("scale", 0)
-        # What is no decimal by Avro's rules is bytes.
-        bits = 8 * schema["size"] - 1 if kind == "fixed" else None
-        if not (isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision):
-            return None
-        is_one = precision > 0 and (bits is None or 10**precision <= 1 << bits)
-        are_bytes = bits is not None or precision > _DIGITS
-        return Encoded(f"decimal({precision},{scale})", fixed=are_bytes) if is_one else None
+    if size := decimal_size(schema):
+        are_bytes = kind == "fixed" or size[0] > _DIGITS
+        return Encoded(f"decimal({size[0]},{size[1]})", fixed=are_bytes)
+    if is_uuid(schema):
+        return Encoded(_UUID)
     return _ENCODED.get((kind, logical)) if isinstance(kind, str) else None
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from pyspark.sql import types as T
@@ -25,18 +26,20 @@ from ingest.decode.exact_json import loaded, may_be_deep, written
 from ingest.decode.known_shapes import AVRO
 from ingest.errors import SourceUnreadable
 from ingest.files.avro import avro_records
+from ingest.registry.logical_types import decimal_size, is_uuid
 
 _Show = Callable[[Any], Any]
 _TYPES = {"int": "int32", "long": "int64", "fixed": "bytes", "enum": "string"}
 _CONNECT, _DEBEZIUM = "org.apache.kafka.connect.data", "io.debezium.time"
+# What a logical type means of its own type; of any other it means nothing.
 _LOGICAL = {
-    "date": f"{_CONNECT}.Date",
-    "time-millis": f"{_CONNECT}.Time",
-    "time-micros": f"{_DEBEZIUM}.MicroTime",
-    "timestamp-millis": f"{_CONNECT}.Timestamp",
-    "timestamp-micros": f"{_DEBEZIUM}.MicroTimestamp",
+    ("int", "date"): f"{_CONNECT}.Date",
+    ("long", "timestamp-millis"): f"{_CONNECT}.Timestamp",
+    ("long", "timestamp-micros"): f"{_DEBEZIUM}.MicroTimestamp",
     # Of Avro's own, for which Connect has no name.
-    **{name: f"{AVRO}.{name}" for name in ("timestamp-nanos", *LOCAL_TICKS)},
+    ("int", "time-millis"): f"{AVRO}.time-millis",
+    ("long", "time-micros"): f"{AVRO}.time-micros",
+    **{("long", name): f"{AVRO}.{name}" for name in ("timestamp-nanos", *LOCAL_TICKS)},
 }
 
 
@@ -122,6 +125,8 @@ def _told(schema: Any, names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]
         shown = lambda value: {name: show(one) for name, one in value.items()}  # noqa: E731
         return {"type": kind, "values": inner}, shown
     told, show = _told_record(schema, names) if "fields" in schema else _told_scalar(kind)
+    if is_uuid(schema):
+        told, show = {"type": "string"}, _uuid
     told |= _semantics(schema)
     if "name" in schema:
         names[schema["name"]] = _Named(told, show)
@@ -153,18 +158,22 @@ def _told_scalar(kind: str) -> tuple[dict[str, Any], _Show]:
 
 
 def _semantics(schema: dict[str, Any]) -> dict[str, Any]:
-    logical, given = schema.get("logicalType"), schema.get("connect.parameters")
+    given = schema.get("connect.parameters")
     parameters = given if isinstance(given, dict) else {}
-    if logical == "decimal" and schema["type"] in ("bytes", "fixed"):
-        scale, precision = schema.get("scale", 0), schema.get("precision", 38)
-        own = {"scale": str(scale), "connect.decimal.precision": str(precision)}
+    if size := decimal_size(schema):
+        own = {"scale": str(size[1]), "connect.decimal.precision": str(size[0])}
         return {"name": f"{_CONNECT}.Decimal", "parameters": own | parameters}
-    name = schema.get("connect.name") or _LOGICAL.get(str(logical))
+    logical = schema["type"], str(schema.get("logicalType"))
+    name = schema.get("connect.name") or _LOGICAL.get(logical)
     return {"name": name, "parameters": parameters} if name else {}
 
 
 def _bytes(value: bytes) -> str:
     return b64encode(value).decode()
+
+
+def _uuid(value: bytes) -> str:
+    return str(UUID(bytes=value))
 
 
 def _double(value: float) -> float | str:

@@ -245,6 +245,17 @@ def _time(ticks: int) -> Convert:
     return converted
 
 
+def _time_of_day(ticks: int) -> Convert:
+    """For a time of day of Avro's own; what is past the day is its number, as text."""
+
+    def converted(value: Any) -> str:
+        if not 0 <= int(value) < 86_400 * ticks:
+            return str(value)
+        return _clock(int(value), ticks)
+
+    return converted
+
+
 def _clock(time: int, ticks: int) -> str:
     if time < 0:
         raise ValueError(f"no time of day: {time}")
@@ -300,6 +311,8 @@ LOCAL_TICKS = {
     "local-timestamp-nanos": _NANOS,
 }
 _NAMED: Mapping[str, Convert] = {
+    f"{AVRO}.time-millis": _time_of_day(_MILLIS),
+    f"{AVRO}.time-micros": _time_of_day(_MICROS),
     f"{AVRO}.timestamp-nanos": _timestamp(_NANOS, may_be_infinite=False),
     **{
         f"{AVRO}.{name}": _timestamp(ticks, may_be_infinite=False)

@@ -35,6 +35,7 @@ _NAMED = {
         for local in ("", "local-")
         for unit in ("millis", "micros", "nanos")
     },
+    **{f"{AVRO}.time-{unit}": STRING for unit in ("millis", "micros")},
     f"{_DEBEZIUM}.data.VariableScaleDecimal": STRING,
     **{f"{_DEBEZIUM}.time.{name}": DATE for name in ("Date", "IsoDate")},
     **{f"{_DEBEZIUM}.time.{name}": STRING for name in ("Time", "IsoTime", "MicroTime", "NanoTime")},

@@ -7,6 +7,7 @@ CSV, are held back.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
@@ -44,7 +45,7 @@ from ingest.decode.tabular_files import (
     TabularFile,
     ddl,
 )
-from ingest.decode.typed_records import nullable, typed_row
+from ingest.decode.typed_records import merged_columns, nullable, typed_row
 from ingest.shapes.conversion import Path, at, cast_exactly, text_literal
 from ingest.tables import delta
 
@@ -108,20 +109,20 @@ class TabularRecords:
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: the columns of the files, with their types."""
-        known = {folded(name) for name in self._schema.columns.fieldNames()}
-        incoming: dict[str, T.StructField] = {}
+        brought = T.StructType()
         for group in self._groups:
-            # Such names belong to ingest.
-            fields = [one for one in group.columns.fields if not one.name.startswith("_")]
-            if self._is_csv:
-                fresh = [
-                    n for one in fields if folded(n := one.name) not in known | incoming.keys()
-                ]
-                fields = self._inferred(group, fresh) if fresh else []
-            for member in fields:
-                incoming.setdefault(folded(member.name), member)
-        landed = [T.StructField(one.name, nullable(one.dataType)) for one in incoming.values()]
-        self._schema.widen(T.StructType(landed), batch_id, now)
+            fields = [
+                T.StructField(one.name, nullable(one.dataType))
+                for one in group.columns.fields
+                # Such names belong to ingest.
+                if not one.name.startswith("_")
+            ]
+            brought = merged_columns(brought, T.StructType(fields))
+        if self._is_csv:
+            known = {folded(name) for name in self._schema.columns.fieldNames()}
+            fresh = [name for name in brought.fieldNames() if folded(name) not in known]
+            brought = self._inferred(fresh) if fresh else T.StructType()
+        self._schema.widen(brought, batch_id, now)
 
     def examined(self) -> DataFrame:
         """See Decoder."""
@@ -220,17 +221,24 @@ class TabularRecords:
         values, rescued = typed_row(columns, RECORD, group.columns, keeps=self._keeps, lost=LOST)
         return records.selectExpr("*", f"{rescued} as {RESCUED}", row(columns, values)).drop(RECORD)
 
-    def _inferred(self, group: _Group, names: Sequence[str]) -> list[T.StructField]:
+    def _inferred(self, names: Sequence[str]) -> T.StructType:
         """Types of columns of text, where every value of the batch agrees."""
         if not self._stream.evolution.infer_column_types:
-            return [T.StructField(name, T.StringType()) for name in names]
-        counts = []
-        for index, name in enumerate(names):
-            value = f"nullif({at(RECORD, (name,))}, '')"
-            counts.append(f"count({value}) as n_{index}")
-            for number, (_, condition) in enumerate(_INFERRED):
-                counts.append(f"count_if({condition(value)}) as is_{number}_{index}")
-        counted = delta.only_row(self._records(group, None).selectExpr(*counts))
+            return T.StructType([T.StructField(name, T.StringType()) for name in names])
+        counted: Counter[str] = Counter()
+        for group in self._groups:
+            own = {folded(name): name for name in group.columns.fieldNames()}
+            counts = []
+            for index, name in enumerate(names):
+                if folded(name) not in own:
+                    continue
+                value = f"nullif({at(RECORD, (own[folded(name)],))}, '')"
+                counts.append(f"count({value}) as n_{index}")
+                for number, (_, condition) in enumerate(_INFERRED):
+                    counts.append(f"count_if({condition(value)}) as is_{number}_{index}")
+            if counts:
+                row = delta.only_row(self._records(group, None).selectExpr(*counts))
+                counted.update(row.asDict())
         found = []
         for index, name in enumerate(names):
             if not (count := counted[f"n_{index}"]):
@@ -241,7 +249,7 @@ class TabularRecords:
                 if counted[f"is_{number}_{index}"] == count
             )
             found.append(T.StructField(name, next(fitting, T.StringType())))
-        return found
+        return T.StructType(found)
 
 
 def _without_empty(found: T.StructType, columns: T.StructType) -> str:

@@ -3,7 +3,7 @@ what fits no column is rescued as text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import types as T
 
@@ -18,6 +18,14 @@ _WIDENING = {
     (T.FloatType, T.DoubleType), (T.IntegerType, T.DoubleType), (T.ShortType, T.DoubleType),
     (T.TimestampNTZType, T.TimestampType), (T.DateType, T.TimestampType),
 }  # fmt: skip
+# Digits of the whole numbers that a type holds.
+_DIGITS: Mapping[type[T.DataType], int] = {
+    T.ByteType: 3,
+    T.ShortType: 5,
+    T.IntegerType: 10,
+    T.LongType: 19,
+}
+_MOST_DIGITS = 38
 # What did not fit: its path, and SQL of its text, null where there is nothing.
 _Lost = tuple[str, str]
 _NESTED = (T.StructType, T.ArrayType, T.MapType)
@@ -144,6 +152,11 @@ def _fitted_scalar(kind: T.DataType, found: T.DataType, source: str) -> str:
         # Many writers do not mark texts as such.
         text = f"cast({source} as string)"
         return f"if(is_valid_utf8({text}), {text}, null)"
+    are_bytes = isinstance(found, T.BinaryType) or (
+        isinstance(kind, T.BinaryType) and not isinstance(found, T.StringType)
+    )
+    if are_bytes:
+        return f"cast(null as {sql_type(kind)})"
     return cast_exactly(kind, _as_text(found, source))
 
 
@@ -154,7 +167,7 @@ def _fitted_items(
     name = f"i{depth}"
     item, lost = _fitted(kind.elementType, found.elementType, name, keeps, depth + 1)
     value = f"transform({source}, {name} -> {item})"
-    return value, _all_of(source, source, name, lost)
+    return value, _all_of(found, source, source, name, lost)
 
 
 def _fitted_entries(
@@ -167,22 +180,25 @@ def _fitted_entries(
     if kind.keyType != found.keyType:
         text = _as_text(found.keyType, key)
         value = f"transform_keys({value}, ({key}, {name}) -> {text})"
-    return value, _all_of(source, f"map_values({source})", name, lost)
+    return value, _all_of(found, source, f"map_values({source})", name, lost)
 
 
-def _all_of(source: str, items: str, name: str, lost: Sequence[_Lost]) -> list[_Lost]:
+def _all_of(
+    found: T.DataType, source: str, items: str, name: str, lost: Sequence[_Lost]
+) -> list[_Lost]:
     if not lost:
         return []
     either = " or ".join(f"({text}) is not null" for _, text in lost)
-    return [("", f"if(exists({items}, {name} -> {either}), to_json({source}), null)")]
+    text = _as_text(found, source)
+    return [("", f"if(exists({items}, {name} -> {either}), {text}, null)")]
 
 
 def _fitted_number(
     kind: T.DataType, found: Encoded, source: str, keeps: bool, depth: int
 ) -> tuple[str, list[_Lost]]:
     """See `_fitted`: of a number, or bytes, that stand for something else."""
-    if found.was_a_number and isinstance(kind, T.IntegerType | T.LongType):
-        return _fitted(kind, found.number, source, keeps, depth)
+    if type(kind) in found.was_landed:
+        return _fitted(kind, found.encoding, source, keeps, depth)
     value, lost = _fitted(kind, found.stands_for, found.value(source), keeps, depth)
     texts = [text for _, text in lost]
     if there := found.lost(source):
@@ -194,12 +210,89 @@ def _as_text(found: T.DataType, source: str) -> str:
     if isinstance(found, T.StringType):
         return source
     if isinstance(found, _NESTED):
-        return f"to_json({source})"
+        return f"to_json({_json_value(found, source)})"
     if isinstance(found, T.BinaryType):
         return f"base64({source})"
     if isinstance(found, Encoded):
         return found.text(source)
     return f"cast({source} as string)"
+
+
+def _json_value(found: T.DataType, source: str, depth: int = 0) -> str:
+    """SQL of a value of which `to_json` writes what it means.
+
+    It cuts timestamps to milliseconds, knows no encodings, and writes keys of maps as Spark holds
+    them: a date as a number, bytes as Java's name of their array.
+    """
+    if isinstance(found, T.StructType):
+        members = [(one.name, at(source, (one.name,)), one.dataType) for one in found.fields]
+        values = [(name, own, _json_value(kind, own, depth)) for name, own, kind in members]
+        if all(own == value for _, own, value in values):
+            return source
+        pairs = ", ".join(f"{text_literal(name)}, {value}" for name, _, value in values)
+        return f"if({source} is null, null, named_struct({pairs}))"
+    key, name = f"jk{depth}", f"jv{depth}"
+    if isinstance(found, T.ArrayType):
+        value = _json_value(found.elementType, name, depth + 1)
+        return source if value == name else f"transform({source}, {name} -> {value})"
+    if isinstance(found, T.MapType):
+        value = _json_value(found.valueType, name, depth + 1)
+        text = _as_text(found.keyType, key)
+        if value != name:
+            source = f"transform_values({source}, ({key}, {name}) -> {value})"
+        return source if text == key else f"transform_keys({source}, ({key}, {name}) -> {text})"
+    if isinstance(found, T.TimestampType | T.TimestampNTZType):
+        zone = "Z" if isinstance(found, T.TimestampType) else ""
+        return f"concat(replace(cast({source} as string), ' ', 'T'), '{zone}')"
+    return _as_text(found, source) if isinstance(found, T.BinaryType | Encoded) else source
+
+
+def merged_columns(left: T.StructType, right: T.StructType) -> T.StructType:
+    """The columns of files that bring these: of one name, the type that holds both, or text."""
+    more = {folded(one.name): one for one in right.fields}
+    fields = []
+    for one in left.fields:
+        other = more.pop(folded(one.name), None)
+        kind = _merged(one.dataType, other.dataType) if other else one.dataType
+        fields.append(T.StructField(one.name, kind))
+    return T.StructType([*fields, *more.values()])
+
+
+def _merged(left: T.DataType, right: T.DataType) -> T.DataType:
+    if left == right:
+        return left
+    if isinstance(left, T.StructType) and isinstance(right, T.StructType):
+        return merged_columns(left, right)
+    if isinstance(left, T.ArrayType) and isinstance(right, T.ArrayType):
+        return T.ArrayType(_merged(left.elementType, right.elementType))
+    if isinstance(left, T.MapType) and isinstance(right, T.MapType):
+        # Entries keep their keys, or get texts for them.
+        keys = left.keyType if left.keyType == right.keyType else T.StringType()
+        return T.MapType(keys, _merged(left.valueType, right.valueType))
+    return _merged_scalars(left, right)
+
+
+def _merged_scalars(left: T.DataType, right: T.DataType) -> T.DataType:
+    if (type(left), type(right)) in _WIDENING:
+        return right
+    if (type(right), type(left)) in _WIDENING:
+        return left
+    kinds = {type(left), type(right)}
+    if kinds <= {T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.FloatType, T.DoubleType}:
+        return T.DoubleType()
+    if kinds <= {*_DIGITS, T.DecimalType}:
+        (whole, scale), (other, digits) = _digits(left), _digits(right)
+        whole, scale = max(whole, other), max(scale, digits)
+        if whole + scale <= _MOST_DIGITS:
+            return T.DecimalType(whole + scale, scale)
+    return T.StringType()
+
+
+def _digits(kind: T.DataType) -> tuple[int, int]:
+    """Digits of a number before its point, and behind it."""
+    if isinstance(kind, T.DecimalType):
+        return kind.precision - kind.scale, kind.scale
+    return _DIGITS[type(kind)], 0
 
 
 def nullable(kind: T.DataType) -> T.DataType:

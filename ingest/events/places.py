@@ -307,7 +307,7 @@ class Struct(Place):
         if not self.shapes.are_all(OBJECT, MAP):
             lost.add(path, f"if({self._is_object}, null, {self.source.text})")
         if self._has_hidden:
-            lost.objects[".".join([*path, ""])] = self._hidden
+            lost.add_members(path, self._hidden)
         for name, one in self.members.items():
             one.rescue((*path, name), lost)
 

@@ -21,6 +21,7 @@ from ingest.files.lines import numbered_lines
 # Bytes up to which a closing quote is looked for: more than one record may have.
 _FARTHEST = 1 << 24
 _LINE_ENDS = "\r\n"
+_BLANKS = " \t"
 NOT_UTF8 = ("INVALID_UTF8", "not UTF-8")
 NOT_CLOSED = ("MALFORMED_CSV", "a quote does not close on its line")
 NOT_ALONE = ("MALFORMED_CSV", "text stands between a closing quote and the next separator")
@@ -120,14 +121,14 @@ class CsvFile:
         source = numbered_lines(self.path)
         # Lines that were looked at in search of a closing quote.
         ahead: deque[tuple[int, bytes]] = deque()
-        while line := ahead.popleft() if ahead else next(source, None):
+        while line := _next(source, ahead):
             number, raw = line
             try:
                 text = raw.decode().rstrip(_LINE_ENDS)
             except UnicodeDecodeError:
                 yield Record(number, _bare(raw), (), NOT_UTF8)
                 continue
-            if (not text or text.isspace()) and splitter.sep not in text:
+            if not text.strip(_BLANKS) and splitter.sep not in text:
                 continue
             values = splitter.split(text)
             if not isinstance(values, _Broken):
@@ -141,6 +142,34 @@ class CsvFile:
                     yield _joined(splitter, [line, *more])
                 else:
                     yield from (Record(at, _bare(one), (), NOT_CLOSED) for at, one in (line, *more))
+                    if self.multi_line and count and not closes:
+                        yield from self._rest_of_value(splitter, source, ahead)
+
+    def _rest_of_value(
+        self,
+        splitter: _Splitter,
+        source: Iterator[tuple[int, bytes]],
+        ahead: deque[tuple[int, bytes]],
+    ) -> Iterator[Record]:
+        """The lines of a value that is longer than any, up to the one that closes it."""
+        while line := _next(source, ahead):
+            values = self._closed(splitter, line[1])
+            if values is _Broken.NOT_ALONE:
+                # The quote was a slip after all.
+                ahead.appendleft(line)
+                return
+            yield Record(line[0], _bare(line[1]), (), NOT_CLOSED)
+            if not isinstance(values, _Broken):
+                return
+
+    def _closed(self, splitter: _Splitter, raw: bytes) -> Sequence[str | None] | _Broken:
+        """The values of a line that begins within an open one."""
+        if self.options.quote.encode() not in raw:
+            return _Broken.OPEN
+        try:
+            return splitter.split(self.options.quote + raw.decode().rstrip(_LINE_ENDS))
+        except UnicodeDecodeError:
+            return _Broken.NOT_ALONE
 
     def _lines_to_close(
         self,
@@ -153,7 +182,6 @@ class CsvFile:
         None are, where the quote is a slip: a line shows it, or there is no other quote.
         """
         size = count = 0
-        quote = self.options.quote.encode()
         while size <= _FARTHEST:
             if count == len(ahead):
                 line = next(source, None)
@@ -163,17 +191,19 @@ class CsvFile:
                 ahead.append(line)
             raw = ahead[count][1]
             count, size = count + 1, size + len(raw)
-            if quote not in raw:
-                continue
-            try:
-                values = splitter.split(self.options.quote + raw.decode().rstrip(_LINE_ENDS))
-            except UnicodeDecodeError:
-                return 0, False
+            values = self._closed(splitter, raw)
             if not isinstance(values, _Broken):
                 return count, True
             if values is _Broken.NOT_ALONE:
                 return 0, False
-        return 0, False
+        return (count if self.multi_line else 0), False
+
+
+def _next(
+    source: Iterator[tuple[int, bytes]], ahead: deque[tuple[int, bytes]]
+) -> tuple[int, bytes] | None:
+    """The next line with its number; None after the last."""
+    return ahead.popleft() if ahead else next(source, None)
 
 
 def _joined(splitter: _Splitter, lines: Sequence[tuple[int, bytes]]) -> Record:

@@ -14,6 +14,8 @@ from ingest.files.csv_records import CsvFile
 from ingest.files.listing import opened
 
 _CHUNK = 1 << 22
+# A ValueError is what Python says of a column name that is not UTF-8.
+_BROKEN = (OSError, EOFError, ValueError, pa.ArrowException)
 _SHOWN = 200
 
 
@@ -33,6 +35,8 @@ def csv_header(file: CsvFile) -> tuple[str, ...] | None:
         raise SourceUnreadable(f"{file.path}: its header: {header.fault[1]}: {shown}")
     # After a blank a quote is none, but of names it is meant as one.
     names = tuple((name or "").strip().strip(file.options.quote) for name in header.values)
+    if "\0" in "".join(names):
+        raise SourceUnreadable(f"{file.path}: its header has a zero byte; is it UTF-16? {shown}")
     if len({folded(name) for name in names}) < len(names) or not all(names):
         raise SourceUnreadable(
             f"{file.path}: its header has an empty name or one name twice: {shown}"
@@ -52,7 +56,7 @@ def parquet_footer(path: str) -> tuple[pa.Schema, pq.FileMetaData]:
     try:
         with opened_parquet(path) as file:
             return file.schema_arrow, file.metadata
-    except (OSError, EOFError, pa.ArrowException) as error:
+    except _BROKEN as error:
         raise SourceUnreadable(f"{path}: {' '.join(str(error).split())}") from error
 
 
@@ -77,5 +81,5 @@ def why_unreadable(path: str, file_format: Format) -> None:
             with system.open_input_stream(inside) as stream:
                 while stream.read(_CHUNK):
                     pass
-    except (OSError, EOFError, pa.ArrowException) as error:
+    except _BROKEN as error:
         raise SourceUnreadable(f"{path}: {' '.join(str(error).split())}") from error

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import types as T
 
+from ingest.registry.logical_types import decimal_size, is_uuid
 from ingest.registry.references import full_name
 
 _SCALARS: Mapping[str, T.DataType] = {
@@ -66,17 +67,18 @@ def _unnamed(schema: Any, space: str, known: dict[str, T.DataType | None]) -> T.
         return T.ArrayType(_kind(schema["items"], space, known))
     if kind == "map":
         return T.MapType(T.StringType(), _kind(schema["values"], space, known))
-    if kind == "bytes" and schema.get("logicalType") == "decimal":
-        return _decimal(schema)
+    if kind == "bytes":
+        return _bytes(schema)
     if isinstance(kind, str) and (logical := _LOGICAL.get((kind, schema.get("logicalType")))):
         return logical
     return _kind(kind, space, known)
 
 
-def _decimal(schema: Mapping[str, Any]) -> T.DataType:
-    """Its type; text where no decimal has so many digits."""
-    precision = schema["precision"]
-    return T.DecimalType(precision, schema.get("scale", 0)) if precision <= 38 else T.StringType()
+def _bytes(schema: Mapping[str, Any]) -> T.DataType:
+    """Of bytes, fixed ones too: a decimal is text where no decimal has so many digits."""
+    if size := decimal_size(schema):
+        return T.DecimalType(*size) if size[0] <= 38 else T.StringType()
+    return T.StringType() if is_uuid(schema) else T.BinaryType()
 
 
 def _named(name: str, space: str, known: Mapping[str, T.DataType | None]) -> T.DataType:
@@ -94,7 +96,7 @@ def _defined(schema: Any, space: str, known: dict[str, T.DataType | None]) -> T.
     if schema["type"] == "enum":
         kind = T.StringType()
     elif schema["type"] == "fixed":
-        kind = _decimal(schema) if schema.get("logicalType") == "decimal" else T.BinaryType()
+        kind = _bytes(schema)
     else:
         inner = name.rpartition(".")[0]
         told = [(one["name"], _kind(one["type"], inner, known)) for one in schema["fields"]]

@@ -80,7 +80,7 @@ def failing(
 ) -> Mapping[str, str]:
     """Of files that fail together those that fail by themselves, with the reason.
 
-    None where all fail for the same reason: then it is not in them.
+    None where `_ALIKE` files fail for the same reason and none lands: then it is not in them.
     """
     found: dict[str, str] = {}
     waiting, has_landed = [paths], False
@@ -100,8 +100,7 @@ def failing(
                 continue
         half = len(some) // 2
         waiting[:0] = [some[:half], some[half:]]
-    is_of_all = len(paths) > 1 and not has_landed and _are_alike(found)
-    return {} if is_of_all else found
+    return found
 
 
 def _is_any_sound(

@@ -46,13 +46,14 @@ _OUT_OF_RANGE = re.compile(
 _NO_TOPIC = "UnknownTopicOrPartitionException"
 _TRACEBACK = "Traceback (most recent call last):"
 _MEMORY = re.compile(
-    r"OutOfMemoryError|MemoryError|Cannot allocate memory|UNABLE_TO_ACQUIRE_MEMORY"
+    r"OutOfMemoryError\b|\bMemoryError\b|Cannot allocate memory|UNABLE_TO_ACQUIRE_MEMORY"
     r"|GC overhead limit exceeded"
     r"|spark\.driver\.maxResultSize"
 )
 # What is said where work was stopped, or where Spark's Java process is gone.
 _INTERRUPTED = re.compile(
-    r"InterruptedException|\bcancell?ed\b|SparkContext (?:was|has been) shut ?down|stopped "
+    r"InterruptedException|\b(?:Job|Stage|Task|Query|Operation)\b(?: \S+){0,3} cancell?ed\b"
+    r"|(?:JOB|OPERATION)_CANCELL?ED|SparkContext (?:was|has been) shut ?down|stopped "
     r"SparkContext|SparkContext already stopped|Py4JNetworkError|Answer from Java side is empty|"
     r"Error while (?:sending|receiving|obtaining)",
     re.IGNORECASE,

@@ -42,13 +42,17 @@ def unaccounted(
         yield f"{path}: {sent!r} was sent, and {landed!r} landed"
 
 
+def path_below(path: str, name: str) -> str:
+    """The path of a member as the reference has it."""
+    part = f"`{name.replace('`', '``')}`" if not name or set(name) & set(".[]`") else name
+    return f"{path}.{part}" if path else part
+
+
 def _unaccounted_members(
     sent: Mapping[str, Any], landed: Mapping[str, Any], rescued: Mapping[str, Any], path: str
 ) -> Iterator[str]:
     for name, value in sent.items():
-        part = f"`{name.replace('`', '``')}`" if not name or set(name) & set(".[]`") else name
-        inner = f"{path}.{part}" if path else part
-        yield from unaccounted(value, landed.get(name), rescued, inner)
+        yield from unaccounted(value, landed.get(name), rescued, path_below(path, name))
     for name in landed.keys() - sent.keys():
         if landed[name] is not None:
             yield f"{path}.{name}: nothing was sent, and {landed[name]!r} landed"

@@ -12,6 +12,8 @@ from typing import Any
 from pyspark.sql import types as T
 from pyspark.sql.types import VariantVal
 
+from tests.spark.accounts import path_below
+
 NAMES = (
     *("a", "A", "a b", "a.b", "b", "i", "ı", "ς", "σ", "", '"', "both\"'", "`", "\\", "id"),
     *("_x", "_metadata", "_rescued", "de-DE", "x,y", "x;y", "\t", "a\nb", "null", "select"),
@@ -105,10 +107,7 @@ def differences(
                 shown[name] if name in kinds else None,
                 kinds.get(name),
                 rescued,
-                next(
-                    (one for one in (f"{path}.{name}", f"{path}.`{name}`") if one in rescued),
-                    f"{path}.{name}",
-                ),
+                path_below(path, name),
             )
         ]
     if sent is not None and (kind is None or shown is None):

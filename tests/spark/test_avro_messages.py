@@ -93,6 +93,7 @@ def test_columns_that_have_landed_keep_their_types(spark: SparkSession) -> None:
         return {"type": kind, "logicalType": name}
 
     local = logical("long", "local-timestamp-micros")
+    fixed = {"type": "fixed", "name": "f", "size": 16}
     cases_of_tables: list[tuple[Any, Any, str, Any, Any]] = [
         (logical("int", "time-millis"), 5, "int", 5, None),
         (logical("long", "timestamp-nanos"), 7_000, "bigint", 7_000, None),
@@ -105,6 +106,13 @@ def test_columns_that_have_landed_keep_their_types(spark: SparkSession) -> None:
             None,
             "1970-01-01 00:00:00.000005",
         ),
+        (
+            {**fixed, "logicalType": "uuid"},
+            b"0123456789abcdef",
+            "binary",
+            b"0123456789abcdef",
+            None,
+        ),
         (local, 5, "timestamp_ntz", datetime(1970, 1, 1, 0, 0, 0, 5), None),  # noqa: DTZ001
         ({"type": "map", "values": "int"}, {"a": 1}, "struct<a: int>", None, '{"a":1}'),
         (
@@ -112,7 +120,7 @@ def test_columns_that_have_landed_keep_their_types(spark: SparkSession) -> None:
             {"a": 5, "b": 2**62},
             "map<string, string>",
             {"a": "1970-01-01 00:00:00.000005", "b": None},
-            f'{{"a":5,"b":{2**62}}}',
+            f'{{"a":"1970-01-01 00:00:00.000005","b":"{2**62}"}}',
         ),
     ]
     messages = [(record(("x", schema)), [{"x": one}]) for schema, one, *_ in cases_of_tables]

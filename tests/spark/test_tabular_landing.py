@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from datetime import datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame
 from ingest.bronze import landing
 from ingest.decode.tabular_records import TabularRecords
 from ingest.errors import TerminalError
+from ingest.run import blame
 from ingest.tables import columns as ingest_columns
 from tests.spark.workshop import Workshop
 
@@ -134,7 +135,7 @@ def test_parquet_files_with_other_columns_and_types_come_together(workshop: Work
     workshop.land("orders")
     rows = [tuple(row) for row in workshop.rows("orders", "order_id", "Op", "amount", "tags")]
     assert rows == [
-        (1, "U", None, ["a"]),
+        (1, "U", Decimal("9.999"), ["a"]),
         (1, None, Decimal("1.25"), None),
         (2, None, Decimal("2.00"), None),
         (3, "I", None, None),
@@ -144,7 +145,7 @@ def test_parquet_files_with_other_columns_and_types_come_together(workshop: Work
         ("cut.parquet", "FILE_UNREADABLE"),
         ("scratched.parquet", "FILE_UNREADABLE"),
     ]
-    assert workshop.values("orders", "_rescued") == ['{"amount":"9.999"}', None, None, None]
+    assert workshop.values("orders", "_rescued") == [None] * 4
 
 
 def test_a_cut_off_gz_of_json_is_quarantined_whole_and_neighbours_land(workshop: Workshop) -> None:
@@ -268,6 +269,78 @@ def test_typed_values_land_in_columns_of_other_types_only_unchanged(workshop: Wo
     }
 
 
+def test_what_is_written_as_text_is_what_was_sent(workshop: Workshop) -> None:
+    """Also where Spark's own JSON has other digits, or names that mean nothing."""
+    kinds = {"text": "string", "whole": "bigint", "raw": "binary"}
+    workshop.stream("as_text", {"id": "bigint", **kinds}, format="parquet")
+    at, day = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC), date(2026, 1, 2)
+    struct = pa.struct([("t", pa.timestamp("us", "UTC")), ("d", pa.date32()), ("b", pa.binary())])
+    maps = {
+        "_days": (day, pa.date32()),
+        "_bytes": (b"\xff", pa.binary()),
+        "_times": (at, struct[0].type),
+    }
+    columns = {
+        name: pa.array([[(key, 1)]], pa.map_(kind, pa.int64()))
+        for name, (key, kind) in maps.items()
+    }
+    pq.write_table(
+        pa.table(
+            {
+                "id": [1],
+                "text": pa.array([{"t": at, "d": day, "b": b"\xff"}], struct),
+                # In base64 it is 1234.
+                "whole": pa.array([b"\xd7m\xf8"]),
+                "raw": [5],
+                **columns,
+            }
+        ),
+        workshop.folder("as_text") / "a.parquet",
+    )
+    workshop.land("as_text")
+    (row,) = workshop.rows("as_text", "text", "whole", "raw", "_rescued")
+    assert json.loads(row.text) == {
+        "t": "2026-01-02T03:04:05.678901Z",
+        "d": "2026-01-02",
+        "b": "/w==",
+    }
+    assert json.loads(row._rescued) == {
+        "whole": "1234",
+        "raw": "5",
+        "_days": '{"2026-01-02":1}',
+        "_bytes": '{"/w==":1}',
+        "_times": '{"2026-01-02 03:04:05.678901":1}',
+    }
+
+
+def test_files_of_one_batch_agree_on_the_types_of_their_columns(workshop: Workshop) -> None:
+    workshop.stream("agreed", format="parquet")
+    tables = [
+        {
+            "id": [1],
+            "s": [{"a": 1}],
+            "n": pa.array([1], pa.int32()),
+            "d": [Decimal("1.5")],
+            "x": [1],
+        },
+        {"id": [2], "s": [{"b": 2}], "n": [2**40], "d": [Decimal("12.25")], "x": ["one"]},
+    ]
+    for number, columns in enumerate(tables):
+        pq.write_table(pa.table(columns), workshop.folder("agreed") / f"{number}.parquet")
+    workshop.land("agreed")
+    rows = workshop.rows("agreed", "id", "s.*", "n", "d", "x", "_rescued")
+    assert [tuple(row) for row in rows] == [
+        (1, 1, None, 1, Decimal("1.50"), "1", None),
+        (2, None, 2, 2**40, Decimal("12.25"), "one", None),
+    ]
+    workshop.stream("agreed_csv", format="csv")
+    workshop.drop("agreed_csv", "1.csv", "id,x\n1,5\n")
+    workshop.drop("agreed_csv", "2.csv", "x,id,y\none,2,3\n")
+    workshop.land("agreed_csv")
+    found = workshop.rows("agreed_csv", "id", "x", "y", "_rescued")
+    assert [tuple(row) for row in found] == [(1, "5", None, None), (2, "one", 3, None)]
+
+
 def one_record(file_format: str, record: dict[str, Any]) -> bytes:
     """A file of one record, whose times have no zone."""
     if file_format == "parquet":
@@ -324,7 +397,7 @@ def test_a_file_that_fails_for_an_unknown_reason_is_quarantined_alone(
     assert not Path(workshop.lake.root, "_trials", "test__unknown").exists()
 
 
-def test_where_all_files_fail_alike_the_stream_stops_and_all_land_later(
+def test_where_many_files_fail_alike_the_stream_stops_and_all_land_later(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workshop.stream("alike", format="csv")
@@ -332,6 +405,7 @@ def test_where_all_files_fail_alike_the_stream_stops_and_all_land_later(
         workshop.drop("alike", f"bad{number}.csv", f"id\n{number}\n")
     with monkeypatch.context() as patch:
         patch.setattr(landing, "TabularRecords", Broken)
+        patch.setattr(blame, "_ALIKE", 2)
         assert isinstance(workshop.run("alike"), TerminalError)
     workshop.land("alike")
     assert workshop.values("alike", "id") == [0, 1]

@@ -130,7 +130,16 @@ def test_what_no_column_can_hold_is_kept_as_text(
 def test_of_a_name_that_stands_twice_the_first_is_the_column() -> None:
     batch = pa.RecordBatch.from_arrays([pa.array([1]), pa.array([2]), pa.array([3])], ["a"] * 3)
     found, lost = converted_columns(batch, keeps=True)
-    assert (found["a"].to_pylist(), lost) == ([1], {"a": {0: "2"}, "a#2": {0: "3"}})
+    assert (found["a"].to_pylist(), lost) == ([1], {"a#2": {0: "2"}, "a#3": {0: "3"}})
+
+
+def test_no_two_places_share_a_path() -> None:
+    far = numbers(pa.date32(), FAR_DAY)
+    inner = pa.StructArray.from_arrays([far], ["b"])
+    odd = [far, far, far]
+    batch = pa.RecordBatch.from_arrays([inner, *odd], ["a", "a.b", "`", ""])
+    _, lost = converted_columns(batch, keeps=True)
+    assert list(lost) == ["a.b", "`a.b`", "````", "``"]
 
 
 def test_what_can_be_no_column_is_kept_only_where_that_is_declared() -> None:

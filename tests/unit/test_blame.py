@@ -37,9 +37,15 @@ def test_one_file_is_found_by_halves() -> None:
     assert tried == [4, 2, 1, 1, 2, 4]
 
 
-def test_where_all_fail_alike_no_file_is_to_blame() -> None:
-    assert failing_with({one: f"line {n}: {one} is broken" for n, one in enumerate(FILES)}) == {}
-    assert len(failing_with({one: f"{'x' * n} is broken" for n, one in enumerate(FILES)})) == 8
+@pytest.mark.parametrize(("number", "found"), [(15, 15), (16, 0)])
+def test_where_many_fail_alike_no_file_is_to_blame(number: int, found: int) -> None:
+    files = [f"{one}.csv" for one in range(number)]
+    assert len(failing(files, lambda some: f"line 1: {some[0]} is broken")) == found
+
+
+def test_files_that_fail_for_different_reasons_are_to_blame() -> None:
+    files = [f"{one}.csv" for one in range(40)]
+    assert len(failing(files, lambda some: "x" * (1 + files.index(some[0])))) == 40
 
 
 def test_many_that_fail_alike_are_to_blame_where_a_later_one_lands() -> None:
@@ -73,6 +79,7 @@ def test_a_file_that_is_alone_may_be_to_blame() -> None:
         (RuntimeError("[DELTA_METADATA_CHANGED] …"), False),
         (RuntimeError("org.apache.kafka.common.errors.TimeoutException: …"), False),
         (RuntimeError("Job 3 cancelled as part of cancellation of all jobs"), False),
+        (RuntimeError("cannot cast to struct<id: bigint, cancelled: boolean>"), True),
         (Py4JNetworkError("Answer from Java side is empty"), False),
         (ConnectionRefusedError(111, "Connection refused"), False),
     ],

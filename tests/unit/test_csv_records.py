@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ingest.declarations.stream import CsvOptions
+from ingest.files import csv_records
 from ingest.files.csv_records import CsvFile
 from tests.fuzzing import cases, seed
 
@@ -57,6 +58,7 @@ def test_a_line_ends_with_lf_crlf_or_cr(path: Path, end: str) -> None:
         ('"",', ["", None]),
         ('5" pipe,"x"', ['5" pipe', "x"]),
         (" 1 , x ", [" 1 ", " x "]),
+        ("\u00a0,\x1f", ["\u00a0", "\x1f"]),
         ('1,"a"b', "MALFORMED_CSV"),
         ('1,"a" ', "MALFORMED_CSV"),
         ("1", "MALFORMED_CSV"),
@@ -99,6 +101,29 @@ def test_a_quote_that_does_not_close_on_its_line_lands_no_halves(
 ) -> None:
     assert read(path, "a,b\n" + lines) == single
     assert read(path, "a,b\n" + lines, multi_line=True) == (multiple or single)
+
+
+def test_a_line_of_other_spaces_than_blanks_is_a_record(path: Path) -> None:
+    assert read(path, "a\n\u00a0\n \t\n\x1f\n", width=1) == [(2, ["\u00a0"]), (4, ["\x1f"])]
+
+
+@pytest.mark.parametrize(
+    ("end", "others"),
+    [
+        ('y"\n3,z\n', [(6, OPEN), (7, ["3", "z"])]),
+        # The quotes of a later line show that the first was a slip.
+        ('"y"\n3,z\n', [(6, ["y"]), (7, ["3", "z"])]),
+        ("y\n", [(6, OPEN)]),
+    ],
+)
+def test_a_value_that_is_longer_than_any_lands_no_halves(
+    path: Path, monkeypatch: pytest.MonkeyPatch, end: str, others: list[Seen]
+) -> None:
+    monkeypatch.setattr(csv_records, "_FARTHEST", 5)
+    content = 'a,b\n1,"x\n1,2\n3,4\n5,6\n' + end
+    seen = read(path, content, multi_line=True)
+    assert seen[:4] == [(line, OPEN) for line in (2, 3, 4, 5)]
+    assert seen[4:] == [(at, OPEN if values == ["y"] else values) for at, values in others]
 
 
 def test_the_bytes_of_a_record_are_kept_as_they_came(path: Path) -> None:

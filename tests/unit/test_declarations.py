@@ -190,6 +190,8 @@ WRONG = {
         {**GOOD, "path": "s3://bucket/orders"},
         "meta.ingest.path: 's3://bucket/orders': nothing reads s3://; local paths and file:///",
     ),
+    "a scheme without slashes": ({**GOOD, "path": "dbfs:/x"}, "nothing reads dbfs:; local paths"),
+    "somebody's home": ({**GOOD, "path": "~/orders"}, "~ is no folder here"),
     "a URL of another machine": ({**GOOD, "path": "file://host/x"}, "is no URL of a local folder"),
     "a URL without slashes": ({**GOOD, "path": "file:/x"}, "is no URL of a local folder"),
     "a destination that nothing writes": (
