@@ -3,7 +3,8 @@
 -#}
 {% macro feed_marks(marks, relation) -%}
     {%- set found = {} -%}
-    {%- for name, version in marks.items() if name.startswith(relation ~ '@') -%}
+    {%- for name, version in marks.items()
+        if name.startswith(relation ~ '@') and name != relation ~ '@version' -%}
         {%- do found.update({name: version}) -%}
     {%- endfor -%}
     {{- return(found) -}}

@@ -8,7 +8,7 @@
 {% macro feed_of(relation) -%}
     {%- set memory = build_memory() -%}
     {%- set table = relation | string -%}
-    {%- for name, version in feed_marks(memory.marks.get(table, {}), table).items() -%}
+    {%- for name, version in feed_marks(recorded_marks(relation), table).items() -%}
         {{- return({'name': name, 'version': version}) -}}
     {%- endfor -%}
     {%- if table not in memory.feeds -%}

@@ -1,11 +1,12 @@
 {#-
     The change data feeds that tell what changed in `relation` since the model's last build:
-    {name, table, mark, newest, is_direct, is_lost}; a mark of -1 where the model has read nothing
-    of the table.
+    {name, table, mark, newest, is_direct, is_feed, is_lost}; a mark of -1 where the model has read
+    nothing of the table. A table without a feed has its own version instead, under the name
+    `table@version`: whether it was written at all.
 
     `is_lost`: rows may have been replaced or removed of which no feed tells: it began after the
-    last build, or there is none. Where the batches say that nothing is new, a model that has never
-    read a feed is as far as the feed.
+    last build, or there is none, and the table was written. Where the batches say that nothing is
+    new, a model that has never read a feed is as far as the feed.
 -#}
 {% macro feeds_read(relation, counter) -%}
     {%- set marks = build_memory().marks.get(this | string, {}) if is_incremental() else {} -%}
@@ -14,18 +15,23 @@
     {%- for table in changing_tables(relation) -%}
         {%- set name = table.relation | string -%}
         {%- set feed = feed_of(table.relation) if table.has_feed else none -%}
-        {%- set newest = feed.version if feed else -1 -%}
-        {%- set mark = marks.get(feed.name, -1) if feed else -1 -%}
+        {%- set marker = feed.name if feed else name ~ '@version' -%}
+        {%- set mark = marks.get(marker, -1) -%}
+        {#- What has no version may have been written. -#}
+        {%- set version = newest_version(table.relation) if not feed -%}
+        {%- set newest = feed.version if feed else version if version >= 0 else mark + 1 -%}
         {%- set has_feed_mark = feed_marks(marks, name) | length > 0 -%}
         {%- set is_current = is_read and table.has_feed and not has_feed_mark
             and marks[relation | string] == newest_batch(relation, counter) -%}
         {%- do feeds.append({
-            'name': feed.name if feed else none,
+            'name': marker,
+            'is_feed': feed is not none,
             'table': name,
             'mark': newest if is_current else mark,
             'newest': newest,
             'is_direct': table.is_direct,
-            'is_lost': (is_read or has_feed_mark) and not is_current and not 0 <= mark <= newest,
+            'is_lost': (is_read or has_feed_mark) and not is_current
+                and not (0 <= mark <= newest if feed else mark == newest),
         }) -%}
     {%- endfor -%}
     {{- return(feeds) -}}

@@ -24,6 +24,8 @@
     {%- endif -%}
     {%- set relations = dbt.materialization_incremental_spark() -%}
     {%- do release_input() -%}
-    {%- if read -%}{%- do remember_build(read, code, feed, rows_written(this)) -%}{%- endif -%}
+    {%- if read or feed or build_memory().marks.get(this | string) -%}
+        {%- do remember_build(read, code, feed, rows_written(this)) -%}
+    {%- endif -%}
     {{- return(relations) -}}
 {%- endmaterialization %}

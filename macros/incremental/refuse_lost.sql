@@ -6,7 +6,7 @@
         {%- do exceptions.raise_compiler_error(
             this ~ ': ' ~ what ~ ' cannot tell which rows of ' ~ feed.table
             ~ ' were replaced or removed since the last build'
-            ~ (', because its change data feed began later; build once with ' if feed.name
+            ~ (', because its change data feed began later; build once with ' if feed.is_feed
                 else ', because it keeps no change data feed; read it without unread(), or build with ')
             ~ '--full-refresh --select ' ~ model.name
         ) -%}

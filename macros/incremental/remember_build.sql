@@ -17,6 +17,11 @@
         'model': name, 'marks': marks, 'code': code, 'rows_affected': rows_affected,
         'counts': counts,
     }}) -%}
-    {%- if name in memory.newest -%}{%- do memory.newest.pop(name) -%}{%- endif -%}
+    {#- Of a model that reads no batches any more, those of earlier builds do not count. -#}
+    {%- if not marks and memory.marks.get(name) -%}{%- do marks.update({name: -1}) -%}{%- endif -%}
+    {%- for known in (name, name ~ '@version') if known in memory.newest -%}
+        {%- do memory.newest.pop(known) -%}
+    {%- endfor -%}
+    {%- do memory.feeds.pop(name, none) -%}
     {%- if marks -%}{%- do memory.marks.update({name: marks}) -%}{%- endif -%}
 {%- endmacro %}

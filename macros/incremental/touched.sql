@@ -12,9 +12,10 @@
         true
     {%- else -%}
         {%- set feeds = feeds_read(relation, counter) -%}
-        {%- set feed = feeds | selectattr('is_direct') | selectattr('name') | first -%}
+        {%- set feed = feeds | selectattr('is_direct') | selectattr('is_feed') | first -%}
         {%- set batches = '' if feed else unread_batches(relation, counter) -%}
         {%- set markers = feed_markers(feeds) ~ batches.split('\n')[0] | trim -%}
+        {%- do check_touched(feeds) -%}
         {%- if not is_incremental() -%}
             {%- set values = 'true' -%}
         {%- elif lacks_old_values(feeds) -%}

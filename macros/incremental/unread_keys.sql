@@ -3,16 +3,17 @@
     those that were replaced or removed since: which of its own rows a model has to build again.
 
     A row of the model whose key is among them, and which the model does not give again, is
-    removed (`remove_replaced`).
+    removed (`remove_replaced`). `own_key` is the model's column that has the values, where its
+    name is another one.
 -#}
-{% macro unread_keys(relation, key) -%}
+{% macro unread_keys(relation, key, own_key=none) -%}
     {%- set feeds = feeds_read(relation, '_batch_id') if execute and reads_marks() else [] -%}
-    {%- set feed = feeds | selectattr('is_direct') | selectattr('name') | first -%}
+    {%- set feed = feeds | selectattr('is_direct') | selectattr('is_feed') | first -%}
     {%- if not feed -%}
         select {{ key }} from {{ relation }} where {{ unread(relation) }}
     {%- else -%}
         {%- do refuse_lost(feeds, 'unread_keys()') -%}
-        select {{ key }} from {{ feed_markers(feeds) }}/* keys {{ key }} */
+        select {{ key }} from {{ feed_markers(feeds) }}/* keys {{ key }} of {{ own_key or key }} */
         {%- if feed.mark < 0 %} {{ relation }}
         {%- elif feed.mark == feed.newest %} (select * from {{ relation }} where false)
         {%- else %} {{ changes_since(feed.table, feed.mark, feed.newest) }}

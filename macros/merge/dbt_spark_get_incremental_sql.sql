@@ -12,6 +12,9 @@
             ~ feed.by ~ '(); use merge with a unique_key, or replace_where with touched()'
         ) -%}
     {%- endfor -%}
+    {%- if strategy == 'append' or (strategy == 'merge' and not key_columns(unique_key)) -%}
+        {%- do remove_repeated(target) -%}
+    {%- endif -%}
     {%- if strategy == 'replace_where' -%}
         {{ get_replace_where_sql(source, target, incremental_predicates) }}
     {%- else -%}

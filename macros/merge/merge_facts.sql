@@ -3,11 +3,16 @@
     that have nulls, bounds: conditions on the table}. Fails where a key comes twice.
 
     Bounds are literals, from the least and greatest values of `merge_bounds`. An input with a
-    null in such a column gets no bound for it: its row may lie anywhere. The input is kept on
+    null in such a column gets no bound for it: its row may lie anywhere. Neither does a column
+    that is none of the key, where the model reads rows that may move. The input is kept on
     disk when it is looked at, where the merge reads it once more alone (`kept_input`).
 -#}
 {% macro merge_facts(source, keys) -%}
-    {%- set columns = config.get('merge_bounds') or [] -%}
+    {%- set columns = [] -%}
+    {%- for column in config.get('merge_bounds') or []
+        if column in keys or not feeds_in(compiled_code) -%}
+        {%- do columns.append(column) -%}
+    {%- endfor -%}
     {%- set facts = {'nulls': [], 'bounds': []} -%}
     {%- if not keys and not columns -%}{{- return(facts) -}}{%- endif -%}
     {%- set parts = ['count(*)', 'count(distinct struct(' ~ keys | join(', ') ~ '))' if keys else 'count(*)'] -%}

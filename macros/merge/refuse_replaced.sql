@@ -8,8 +8,8 @@
     {%- if feed.key -%}
         {%- set replaced = run_query(
             'select 1 from ' ~ changes_since(feed.table, feed.mark, feed.newest) ~ ' as old left anti join '
-            ~ feed.table ~ ' as new on old.' ~ feed.key ~ ' = new.' ~ feed.key
-            ~ ' where old._change_type in (' ~ kinds ~ ') and old.' ~ feed.key ~ ' is not null limit 1'
+            ~ feed.table ~ ' as new on old.' ~ column_sql(feed.key) ~ ' = new.' ~ column_sql(feed.key)
+            ~ ' where old._change_type in (' ~ kinds ~ ') and old.' ~ column_sql(feed.key) ~ ' is not null limit 1'
         ).rows | length > 0 -%}
     {%- else -%}
         {%- set replaced = has_replaced_rows(feed.table, feed.mark, feed.newest, kinds) -%}

@@ -4,7 +4,8 @@
     not chosen by the model any more. A merge alone would keep them.
 
     Before the merge, and harmless when it is repeated: the marks are recorded after both.
-    Where it cannot be known which rows these are, the build fails.
+    Where it cannot be known which rows these are, the build fails, as it does where the table
+    below has changed rows that the input lacks (`check_unread_changes`, `check_own_keys`).
 -#}
 {% macro remove_replaced(source, keys, columns) -%}
     {%- set names = columns | map(attribute='name') | map('lower') | list -%}
@@ -19,6 +20,7 @@
             {%- if problem -%}
                 {%- do refuse_replaced(feed, problem) -%}
             {%- else -%}
+                {%- do check_unread_changes(feed) -%}
                 {%- do parts.append(removed_keys(feed, keys)) -%}
             {%- endif -%}
         {%- endif -%}
@@ -31,6 +33,7 @@
             left anti join {{ source }} as new on {{ equal | join(' and ') }}
         {%- endset -%}
         {%- if run_query('select 1 from (' ~ gone ~ ') limit 1').rows -%}
+            {%- if not is_first -%}{%- do check_own_keys(source) -%}{%- endif -%}
             {%- do run_query(
                 'merge into ' ~ this ~ ' as old using (' ~ gone ~ ') as new on '
                 ~ equal | join(' and ') ~ ' when matched then delete'

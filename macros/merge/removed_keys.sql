@@ -6,7 +6,8 @@
     {%- set images = changes_since(feed.table, feed.mark, feed.newest)
         ~ " where _change_type in ('update_preimage', 'delete')" -%}
     {%- set theirs = [feed.key] if feed.key else key_of(feed.table) -%}
-    {%- if theirs | map('lower') | sort | list == keys | map('lower') | sort | list -%}
+    {%- set own = [feed.own_key] if feed.key else theirs -%}
+    {%- if theirs == own and bare_names(own) | sort == bare_names(keys) | sort -%}
         select {{ keys | join(', ') }} from {{ images }}
     {%- else -%}
         {#- A null is no key of `unread_keys`: models join by it. -#}
@@ -14,10 +15,10 @@
         select {{ keys | join(', ') }} from {{ this }} as old
         where exists (
             select 1
-            from (select {{ theirs | join(', ') }} from {{ images }}) as changed
+            from (select {% for name in theirs %}{{ column_sql(name) }}{{ ', ' if not loop.last }}{% endfor %} from {{ images }}) as changed
             where
             {%- for name in theirs %}
-                {{ 'and ' if not loop.first }}changed.{{ name }}{{ equal }}old.{{ name }}
+                {{ 'and ' if not loop.first }}changed.{{ column_sql(name) }}{{ equal }}old.{{ column_sql(own[loop.index0]) }}
             {%- endfor %}
         )
     {%- endif -%}

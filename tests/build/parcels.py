@@ -76,7 +76,7 @@ MODELS: Final[Mapping[str, str]] = {
         group by weight
     """,
     "heavy_parcels": """
-        {{ config(unique_key = 'parcel') }}
+        {{ config(unique_key = 'parcel', merge_bounds = ['day']) }}
         select parcel, day, weight, _batch_id
         from {{ ref('parcels_current') }}
         where weight > 2 and {{ unread(ref('parcels_current')) }}

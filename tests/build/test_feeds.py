@@ -16,6 +16,8 @@ from tests.build.parcels import MODELS, parcel, parcel_project, refusals, write_
 _SOURCE: Final = "{{ source('moved', 'parcels') }}"
 _UNREAD: Final = "where {{ unread(source('moved', 'parcels')) }}"
 _PLAIN: Final = "{{ ref('plain') }}"
+_CURRENT: Final = "{{ ref('parcels_current') }}"
+_FOLLOWING: Final = "materialized = 'apply_changes', sequence_by = ['seq']"
 DAYS: Final = [dt.date(2026, 3, day) for day in range(1, 5)]
 
 
@@ -58,6 +60,20 @@ FEEDS: Final[Mapping[str, str]] = {
     "by_parcel": roll_up("plain", "parcel"),
     "of_whole": roll_up("whole", "day"),
     "of_seen": roll_up("seen", "more"),
+    "by_hand": f"""
+        {{{{ config(unique_key = 'parcel') }}}}
+        select parcel, day, weight, _batch_id from {_SOURCE}
+        {{% if is_incremental() %}}
+        where _batch_id > (select max(_batch_id) from {{{{ this }}}})
+        {{% endif %}}
+    """,
+    "of_hand": roll_up("by_hand", "day"),
+    "renamed": """
+        {{ config(unique_key = 'name') }}
+        with changed as ({{ unread_keys(ref('parcels_current'), 'parcel', own_key = 'name') }})
+        select parcel as name, weight from {{ ref('parcels_current') }}
+        left semi join changed using (parcel)
+    """,
     "of_both": """
         {{ config(incremental_strategy = 'replace_where') }}
         with both as (
@@ -74,9 +90,47 @@ FEEDS: Final[Mapping[str, str]] = {
     "first_copies": reading("plain", "parcel", ", skip_matched_step = true"),
     "read_whole": reading("whole", "parcel"),
     "appended": reading("plain", "parcel", ", incremental_strategy = 'append'"),
-    "followed": """
-        {{ config(materialized = 'apply_changes', keys = ['parcel'], sequence_by = ['seq']) }}
-        select * from {{ ref('parcels_current') }}
+    "seen_current": "{{ config(materialized = 'view') }} select * from " + _CURRENT,
+    "followed": f"""
+        {{{{ config({_FOLLOWING}, keys = ['parcel']) }}}}
+        select * from {{{{ ref('seen_current') }}}}
+    """,
+    "followed_whole": f"""
+        {{{{ config({_FOLLOWING}, keys = ['parcel']) }}}}
+        select parcel, seq, weight from {_CURRENT}
+    """,
+    "followed_by_line": f"""
+        {{{{ config({_FOLLOWING}, keys = ['line']) }}}}
+        select * from {_CURRENT} where parcel in ('p3', 'p4')
+    """,
+    "by_weight": """
+        {{ config(unique_key = 'weight') }}
+        with changed as ({{ unread_keys(ref('parcels_current'), 'weight') }})
+        select weight, count(*) as parcels, max(_batch_id) as _batch_id
+        from {{ ref('parcels_current') }} left semi join changed using (weight)
+        group by weight
+    """,
+    "of_weights": """
+        {{ config(unique_key = 'weight') }}
+        select weight, parcels from {{ ref('by_weight') }} where {{ unread(ref('by_weight')) }}
+    """,
+    "other_names": """
+        {{ config(unique_key = 'parcel') }}
+        with changed as ({{ unread_keys(ref('plain'), 'parcel') }})
+        select 'x' || parcel as parcel from {{ ref('plain') }}
+        left semi join changed using (parcel)
+    """,
+    "united": """
+        {{ config(unique_key = ['kind', 'parcel']) }}
+        select 'plain' as kind, parcel, weight from {{ ref('plain') }}
+        where {{ unread(ref('plain')) }}
+        union all
+        select 'current' as kind, parcel, weight from {{ ref('parcels_current') }}
+        where {{ unread(ref('parcels_current')) }}
+    """,
+    "without_number": f"""
+        {{{{ config(incremental_strategy = 'append') }}}}
+        select parcel from {_SOURCE} {_UNREAD}
     """,
     "no_column": """
         {{ config(unique_key = 'one') }}
@@ -104,6 +158,15 @@ FEEDS: Final[Mapping[str, str]] = {
 }
 
 
+# What is refused before it has a table.
+LATER: Final[Mapping[str, str]] = {
+    "merged_days": roll_up("plain", "day").replace(
+        "incremental_strategy = 'replace_where'", "unique_key = 'day'"
+    ),
+    "appended_days": roll_up("lines", "line").replace("replace_where", "append"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The lake after two builds, and what the second one and one of repeated keys refused."""
@@ -124,13 +187,20 @@ def outcome(shared_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Outc
         parcel(2, "p2", DAYS[1], 5),
         parcel(3, "p3", None, 5, line=4),
         parcel(4, "p4", DAYS[3], 5, line=5),
+        parcel(5, "p5", DAYS[2], 9),
+        parcel(6, "p6", DAYS[2], 9),
     ]
     lake.land("moved__parcels", first)
     lake.build()
-    moved = [{**one, "seq": one["seq"] + 10, "day": DAYS[1]} for one in first]
-    lake.land("moved__parcels", [*moved[:3], {**moved[3], "day": DAYS[3], "op": "D"}])
+    moved = [{**one, "seq": one["seq"] + 10, "day": DAYS[1]} for one in first[:3]]
+    gone = parcel(14, "p4", DAYS[3], 5, line=5, op="D")
+    lake.land("moved__parcels", [*moved, gone, parcel(16, "p6", DAYS[2], 10)])
+    write_models(lake, {f"{name}.sql": text for name, text in LATER.items()})
     refused = refusals(lake.dbt("build"))
-    names = ("plain", "lines", "by_day", "by_parcel", "of_whole", "of_seen", "of_both")
+    names = (
+        *("plain", "lines", "by_day", "by_parcel", "of_whole", "of_seen", "of_both"),
+        *("of_hand", "renamed"),
+    )
     rows = {name: [tuple(row) for row in lake.rows(f"silver.{name}")] for name in names}
     lake.land("moved__parcels", [parcel(21, "p9", DAYS[0]), parcel(22, "p9", DAYS[1])])
     write_models(lake, {"begun.sql": FEEDS["plain"]})
@@ -139,27 +209,40 @@ def outcome(shared_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Outc
 
 
 def test_the_day_that_a_row_left_is_computed_again(outcome: Outcome) -> None:
-    assert outcome.rows["by_day"] == [(DAYS[1], 17), (DAYS[3], 5)]
+    assert outcome.rows["by_day"] == [(DAYS[1], 17), (DAYS[2], 19), (DAYS[3], 5)]
+
+
+def test_a_table_that_is_merged_by_hand_is_followed_in_the_same_build(outcome: Outcome) -> None:
+    assert outcome.rows["of_hand"] == outcome.rows["by_day"]
+
+
+def test_rows_are_found_by_the_column_that_has_their_key(outcome: Outcome) -> None:
+    assert outcome.rows["renamed"] == [
+        *(("p'1, /* read */", 7), ("p2", 5), ("p3", 5), ("p5", 9), ("p6", 10))
+    ]
 
 
 def test_texts_are_touched_whatever_letters_they_have(outcome: Outcome) -> None:
-    assert outcome.rows["by_parcel"] == [("p'1, /* read */", 7), ("p2", 5), ("p3", 5), ("p4", 5)]
+    assert outcome.rows["by_parcel"] == [
+        *(("p'1, /* read */", 7), ("p2", 5), ("p3", 5), ("p4", 5), ("p5", 9), ("p6", 10))
+    ]
 
 
 def test_a_roll_up_of_a_table_without_feed_or_of_a_view_is_computed_whole(
     outcome: Outcome,
 ) -> None:
-    assert outcome.rows["of_whole"] == [(DAYS[1], 17), (DAYS[3], 5)]
-    assert outcome.rows["of_seen"] == [(6, 15), (8, 7)]
+    assert outcome.rows["of_whole"] == outcome.rows["by_day"]
+    assert outcome.rows["of_seen"] == [(10, 9), (11, 10), (6, 15), (8, 7)]
 
 
 def test_values_that_one_input_touched_are_read_of_all(outcome: Outcome) -> None:
-    assert outcome.rows["of_both"] == [(DAYS[1], 6), (DAYS[3], 1)]
+    assert outcome.rows["of_both"] == [(DAYS[1], 6), (DAYS[2], 4), (DAYS[3], 1)]
 
 
 def test_a_null_in_a_key_is_a_key(outcome: Outcome) -> None:
     keys = [row[:2] for row in outcome.rows["lines"]]
-    assert keys == [("p'1, /* read */", 1), ("p2", None), ("p3", 4), ("p4", 5)]
+    assert keys[:4] == [("p'1, /* read */", 1), ("p2", None), ("p3", 4), ("p4", 5)]
+    assert len(keys) == 6
 
 
 @pytest.mark.parametrize(
@@ -170,6 +253,14 @@ def test_a_null_in_a_key_is_a_key(outcome: Outcome) -> None:
         ("read_whole", "unread() cannot tell which rows of silver.whole were replaced or removed"),
         ("appended", "incremental_strategy append does not find what they made by unread()"),
         ("followed", "no change says so; give that model keep_deleted: true"),
+        ("followed_whole", "no change says so; give that model keep_deleted: true"),
+        ("followed_by_line", "keys line are not those of its rows"),
+        ("of_weights", "rows of silver.by_weight changed without a higher _batch_id"),
+        ("other_names", "its column parcel has values that parcel of silver.plain does not have"),
+        ("united", "the model reads silver.parcels_current, too, so that unique_key kind, parcel"),
+        ("without_number", "without a unique_key, rows of a build that was killed come twice"),
+        ("merged_days", "touched() needs incremental_strategy replace_where"),
+        ("appended_days", "append adds them once more"),
         ("no_column", "the model has no column day to find them by"),
         ("apart", "a value that one touched() gives must be read of all inputs"),
         ("by_ratio", "and ratio of silver.ratios is double"),
@@ -181,8 +272,7 @@ def test_what_cannot_be_followed_is_refused(outcome: Outcome, model: str, words:
 
 
 def test_nothing_else_is_refused(outcome: Outcome) -> None:
-    refused = set(FEEDS) & set(outcome.refused)
-    assert len(refused) == 8
+    assert len({*FEEDS, *LATER} & set(outcome.refused)) == 16
 
 
 @pytest.mark.parametrize(
@@ -223,17 +313,26 @@ def test_a_reader_without_marks_or_of_a_feed_that_began_again_counts_nothing_wro
     shared_lake: Lake, tmp_path: Path
 ) -> None:
     models = {name: MODELS[name] for name in ("parcels_current", "current_daily", "heavy_parcels")}
+    models["whole"] = f"{{{{ config(materialized = 'table') }}}} select * from {_CURRENT}"
+    models["of_whole"] = roll_up("whole", "day")
+    models["appended"] = f"""
+        {{{{ config(incremental_strategy = 'append') }}}}
+        select parcel, seq, _batch_id from {_SOURCE} {_UNREAD}
+    """
     shared_lake.empty()
     lake = parcel_project(shared_lake, tmp_path, models)
     lake.land("moved__parcels", [parcel(1, "p1", DAYS[0], 7), parcel(2, "p2", DAYS[1], 5)])
     lake.build()
     # What first builds that were killed before their marks were recorded leave.
-    readers = "('silver.current_daily', 'silver.heavy_parcels')"
+    readers = "('silver.current_daily', 'silver.heavy_parcels', 'silver.appended')"
     lake.spark.sql(f"delete from ops.model_marks where model in {readers}")
     lake.land("moved__parcels", [parcel(3, "p1", DAYS[0], op="D")])
     lake.build()
     assert lake.rows("silver.current_daily") == [(DAYS[1], 5, 1)]
     assert lake.rows("silver.heavy_parcels") == [("p2", DAYS[1], 5)]
+    # Nothing of what is left is newer than before.
+    assert lake.rows("silver.of_whole") == [(DAYS[1], 5)]
+    assert [row.seq for row in lake.rows("silver.appended")] == [1, 3, 2]
 
     lake.build("parcels_current", full_refresh=True)
     refused = refusals(lake.dbt("build"))

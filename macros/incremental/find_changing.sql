@@ -1,0 +1,14 @@
+{#-
+    Collect the changing tables of a relation that a node reads, itself or through views.
+-#}
+{% macro find_changing(node, relation, into) -%}
+    {%- for parent_id in node.depends_on.nodes -%}
+        {%- set parent = graph.sources.get(parent_id) or graph.nodes.get(parent_id) -%}
+        {%- if parent and parent.schema == relation.schema
+            and (parent.identifier or parent.alias) == relation.identifier -%}
+            {%- do collect_changing(parent, true, into) -%}
+        {%- elif parent and parent.config.materialized in ('view', 'ephemeral') -%}
+            {%- do find_changing(parent, relation, into) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}

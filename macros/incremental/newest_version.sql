@@ -1,0 +1,14 @@
+{#-
+    The version of a table, looked up once an invocation; -1 of what has none.
+-#}
+{% macro newest_version(relation) -%}
+    {%- set memory = build_memory() -%}
+    {%- set name = relation ~ '@version' -%}
+    {%- if name not in memory.newest -%}
+        {%- set known = adapter.get_relation(none, relation.schema, relation.identifier) -%}
+        {%- do memory.newest.update({
+            name: last_commit(relation).version | int if known and known.is_delta else -1
+        }) -%}
+    {%- endif -%}
+    {{- return(memory.newest[name]) -}}
+{%- endmacro %}

@@ -1,0 +1,15 @@
+{#-
+    What a model recorded of its newest build, where it is still one that records builds.
+-#}
+{% macro recorded_marks(relation) -%}
+    {%- set marks = build_memory().marks.get(relation | string, {}) -%}
+    {%- if marks -%}
+        {%- for node in graph.nodes.values()
+            if node.resource_type == 'model' and node.schema == relation.schema
+            and node.alias == relation.identifier
+            and node.config.materialized not in ('incremental', 'apply_changes') -%}
+            {{- return({}) -}}
+        {%- endfor -%}
+    {%- endif -%}
+    {{- return(marks) -}}
+{%- endmacro %}

@@ -1,0 +1,23 @@
+{#-
+    Fail where rows of a table changed, or came, with a batch that the model has read already:
+    `unread` does not give them, and the model would keep, or lose, what they made.
+-#}
+{% macro check_unread_changes(feed) -%}
+    {%- set table = api.Relation.create(
+        schema=feed.table.split('.')[0], identifier=feed.table.split('.')[1]
+    ) -%}
+    {%- set names = adapter.get_columns_in_relation(table) | map(attribute='name') | list -%}
+    {%- if feed.by == 'unread' and feed.counter in names -%}
+        {%- if run_query(
+            'select 1 from ' ~ changes_since(feed.table, feed.mark, feed.newest)
+            ~ " where _change_type in ('update_postimage', 'insert') and "
+            ~ feed.counter ~ ' <= ' ~ feed.batch ~ ' limit 1'
+        ).rows -%}
+            {%- do exceptions.raise_compiler_error(
+                this ~ ': rows of ' ~ feed.table ~ ' changed without a higher ' ~ feed.counter
+                ~ ', so that unread() does not give them; use unread_keys(), or let that model carry '
+                ~ 'build_id() as _build_id; or build with --full-refresh --select ' ~ model.name
+            ) -%}
+        {%- endif -%}
+    {%- endif -%}
+{%- endmacro %}

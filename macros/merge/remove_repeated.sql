@@ -1,0 +1,20 @@
+{#-
+    Remove what a killed build has appended and not recorded, before it is appended again: rows
+    past the model's mark. Fails where the rows do not say which those are.
+-#}
+{% macro remove_repeated(target) -%}
+    {%- set found = modules.re.findall(
+        '/\\* unread ([^\\s@]+) (-?\\d+) -?\\d+ \\*/\\s*\\((\\S+) > ', compiled_code
+    ) | unique | list -%}
+    {%- if found -%}
+        {%- set relation, mark, counter = found[0] -%}
+        {%- set names = adapter.get_columns_in_relation(target) | map(attribute='name') | list -%}
+        {%- if found | length > 1 or counter not in names -%}
+            {%- do exceptions.raise_compiler_error(
+                this ~ ': without a unique_key, rows of a build that was killed come twice; '
+                ~ 'name a unique_key, or select ' ~ counter ~ ' of the one table that unread() reads'
+            ) -%}
+        {%- endif -%}
+        {%- do run_query('delete from ' ~ target ~ ' where ' ~ counter ~ ' > ' ~ mark) -%}
+    {%- endif -%}
+{%- endmacro %}
