@@ -23,13 +23,13 @@ import click
 from dbt.plugins.manager import dbtPlugin
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from ingest import catalog
-from ingest.changes.keeping import Keeper
-from ingest.class_loader import share_class_loader
 from ingest.errors import HeadwaterError
-from ingest.java import find_java
-from ingest.session import kept_classes
-from ingest.shell import with_programs
+from ingest.spark.checkpointed import Keeper
+from ingest.spark.class_loader import share_class_loader
+from ingest.spark.java import find_java
+from ingest.spark.session import kept_classes
+from ingest.spark.shell import with_programs
+from ingest.storage import embedded_catalog
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 # dbt's own names of its commands that open no connection.
@@ -62,7 +62,7 @@ def prepare(parameters: Mapping[str, Any]) -> None:
     """Take the catalog that a profile's Spark settings name, then clean this process."""
     folder = catalog_folder(parameters)
     if folder is not None:
-        catalog.hold(folder)
+        embedded_catalog.hold(folder)
     if not _spark_runs():
         java = find_java(os.environ)
         python = Path(sys.executable)

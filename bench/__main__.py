@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench import builds, changes, kafka, landing, live, types
 from bench.report import show, show_costs, show_loads, show_memory, show_reads
-from ingest.session import session
+from ingest.spark.session import session
 
 
 def main() -> None:

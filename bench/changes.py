@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from bench.report import Ratio
-from ingest.changes.application import ChangeApplication, Target
-from ingest.changes.plan import Rules
+from ingest.cdc.apply import ChangeApplication, Target
+from ingest.cdc.rules import Rules
 
 _OLD, _NEW = (
     ", ".join(f"concat('{word} ', (id * {n}) % 9973) as column_{n}" for n in range(1, 7))

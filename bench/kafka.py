@@ -30,12 +30,12 @@ from pyspark.sql.avro.functions import from_avro
 
 from bench.landing import landing_query
 from bench.report import Ratio
+from ingest.client_properties import kafka_properties, schema_registry_properties, stack_file
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
-from ingest.decode.messages import FROM_KAFKA
-from ingest.lake import Lake
-from ingest.stack.addresses import kafka_properties, schema_registry_properties, stack_file
+from ingest.decoders.kafka_input import FROM_KAFKA
 from ingest.stack.stack import Stack
+from ingest.storage.layout import Lake
 
 _PARTITIONS = 4
 _TOPICS = {"bytes": "bench", "json": "bench", "avro": "bench-avro"}

@@ -27,10 +27,11 @@ from demo.marketplace.day import generate
 from demo.marketplace.plan import Plan
 from ingest.declarations.project import declared_streams
 from ingest.declarations.stream import FileSource, Stream
-from ingest.lake import Lake
-from ingest.run.progress import ProgressLog
-from ingest.run.query import StreamQuery, Trigger
-from ingest.tables import columns, delta
+from ingest.runtime.progress import ProgressLog
+from ingest.runtime.stream_query import StreamQuery, Trigger
+from ingest.schemas import ingest_columns
+from ingest.spark import delta_tables
+from ingest.storage.layout import Lake
 
 _STREAM = "market.app_events"
 
@@ -49,7 +50,7 @@ def measure(spark: SparkSession, work: Path, events: int, rounds: int) -> list[R
     """Median seconds of each way, by hand first."""
     stream, small = _stream(work, events), _stream(work, events // 100)
     once, small_once = _without_deduplication(stream), _without_deduplication(small)
-    schema = columns.record_schema(landed(spark, once, work / "warm-up"))
+    schema = ingest_columns.record_schema(landed(spark, once, work / "warm-up"))
     before, before_once = work / "before", work / "before-once"
     for folder, first in ((before, small), (before_once, small_once)):
         _removed(folder)
@@ -140,7 +141,7 @@ def _removed(folder: Path) -> Path:
 def landed(spark: SparkSession, stream: Stream, folder: Path) -> T.StructType:
     """Land what is new; the columns of the table, as it is then."""
     landing_query(spark, stream, folder)
-    return delta.table_schema(spark, Lake(str(folder)).bronze(stream.table))
+    return delta_tables.table_schema(spark, Lake(str(folder)).bronze(stream.table))
 
 
 def landing_query(spark: SparkSession, stream: Stream, folder: Path) -> StreamQuery:
@@ -156,8 +157,8 @@ def landing_query(spark: SparkSession, stream: Stream, folder: Path) -> StreamQu
 
 
 def _make_table(spark: SparkSession, schema: T.StructType, table: Path) -> None:
-    full = T.StructType([*columns.INGEST.fields, *schema.fields])
-    delta.create_clustered_table(spark, str(table), full, ("_event_date", "_event_type"))
+    full = T.StructType([*ingest_columns.INGEST.fields, *schema.fields])
+    delta_tables.create_clustered_table(spark, str(table), full, ("_event_date", "_event_type"))
 
 
 def _by_hand(spark: SparkSession, files: Path, schema: T.StructType, table: Path) -> None:

@@ -24,10 +24,10 @@ from deltalake import DeltaTable
 
 from bench.marketplace import WITH_DATABASE
 from bench.report import Load
-from ingest.lake import Lake
-from ingest.stack.addresses import schema_registry_properties
+from ingest.client_properties import schema_registry_properties
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
+from ingest.storage.layout import Lake
 from live.events import TOPICS, Applications
 from live.latency import is_up_to_date, latencies
 from live.shop import Shop

@@ -21,14 +21,14 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from ingest import settings
-from ingest.databases.followed import FollowedDatabase
+from ingest.client_properties import kafka_properties
+from ingest.connectors.postgres_connector import FollowedDatabase
 from ingest.declarations.project import declared_streams
-from ingest.decode.messages import FROM_KAFKA
-from ingest.lake import Lake
-from ingest.run.broker_admin import BrokerAdmin
-from ingest.run.databases import database_of
-from ingest.session import POOLS, options_for_few_cores, session
-from ingest.stack.addresses import kafka_properties
+from ingest.decoders.kafka_input import FROM_KAFKA
+from ingest.runtime.databases import database_of
+from ingest.spark.kafka_admin import BrokerAdmin
+from ingest.spark.session import POOLS, options_for_few_cores, session
+from ingest.storage.layout import Lake
 from live.events import TOPICS, avro_schemas
 
 WITH_DATABASE = "with-database"

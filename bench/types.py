@@ -31,11 +31,12 @@ from bench.report import Cost, Ratio, Read
 from demo.games import Games
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
-from ingest.events.registry import registered
-from ingest.lake import Lake
-from ingest.run.progress import ProgressLog, read_totals
-from ingest.run.query import StreamQuery, Trigger
-from ingest.tables import columns, delta
+from ingest.event_types.ops_table import registered
+from ingest.runtime.progress import ProgressLog, read_totals
+from ingest.runtime.stream_query import StreamQuery, Trigger
+from ingest.schemas import ingest_columns
+from ingest.spark import delta_tables
+from ingest.storage.layout import Lake
 
 _FILES, _TYPES = 20, 300
 _ENVELOPE = "specversion string, id string, source string, type string, time timestamp, data "
@@ -257,8 +258,8 @@ def _stream(folder: Path, **told: str) -> Stream:
 
 def _by_hand(spark: SparkSession, files: Path, table: Path, data: str) -> None:
     schema = cast(T.StructType, T.StructType.fromDDL(_ENVELOPE + data))
-    full = T.StructType([*columns.INGEST.fields, *schema.fields])
-    delta.create_clustered_table(spark, str(table), full, ("_event_date", "_event_type"))
+    full = T.StructType([*ingest_columns.INGEST.fields, *schema.fields])
+    delta_tables.create_clustered_table(spark, str(table), full, ("_event_date", "_event_type"))
     rows = (
         spark.read.text(str(files))
         .select(F.from_json("value", schema).alias("row"), F.col("_metadata.file_path").alias("p"))

@@ -20,11 +20,9 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-import time
+from collections.abc import MutableMapping
 from pathlib import Path
 
-from ingest import java, shell
 from ingest.errors import InputError, ProjectUnreadable
 
 # Spark does not start with less, in MiB; and how many of them a unit of the JVM has.
@@ -118,16 +116,6 @@ def failpoint() -> str | None:
     return os.environ.get("HEADWATER_FAILPOINT")
 
 
-def prepare_process() -> None:
-    """Point this process and its children at the project's own Java, Python and Spark.
-
-    A data engineer's shell often names another Spark, and PySpark would start that one.
-    Raises JavaMissing.
-    """
-    home = java.find_java(os.environ).home
-    clean = shell.with_programs(os.environ, java_home=home, python=Path(sys.executable))
-    for name in set(os.environ) - set(clean):
-        del os.environ[name]
-    os.environ.update(clean)
-    # Python's own times follow the zone that is set there.
-    time.tzset()
+def environment() -> MutableMapping[str, str]:
+    """All variables of this process, which its children are given."""
+    return os.environ

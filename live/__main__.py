@@ -17,12 +17,12 @@ from rich.console import Console
 from rich.live import Live
 
 from ingest import settings
+from ingest.client_properties import schema_registry_properties
 from ingest.errors import HeadwaterError
-from ingest.lake import Lake
-from ingest.run.progress import Totals
-from ingest.stack.addresses import schema_registry_properties
+from ingest.runtime.progress import Totals
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
+from ingest.storage.layout import Lake
 from live.board import STREAMS, Board
 from live.events import TOPICS, Applications
 from live.latency import is_up_to_date, latencies

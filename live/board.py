@@ -10,9 +10,9 @@ from pathlib import Path
 
 from rich.table import Table
 
-from ingest.lake import Lake
-from ingest.run.progress import Totals, read_totals
+from ingest.runtime.progress import Totals, read_totals
 from ingest.serve.model_states import model_states
+from ingest.storage.layout import Lake
 from live.newest import age_when_landed
 
 # The column in which each stream's source tells when a row was made.

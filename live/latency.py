@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 
-from ingest.lake import is_table
+from ingest.storage.layout import is_table
 
 # Milliseconds of Unix time in which each stream's rows were made.
 _MADE = {

@@ -15,8 +15,8 @@ from deltalake import DeltaTable, QueryBuilder
 from psycopg import sql
 from pyspark.sql.types import VariantVal
 
-from ingest.lake import Lake, is_table
-from ingest.run.checkpoint import counted, newest_committed
+from ingest.runtime.checkpoint import counted, newest_committed
+from ingest.storage.layout import Lake, is_table
 
 SLOT = "headwater_live"
 _TIME = "to_char({} at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US')"

@@ -32,8 +32,8 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from ingest.errors import JavaMissing  # noqa: E402  (python -I does not look beside the script)
-from ingest.java import find_java  # noqa: E402
-from ingest.shell import cleaned, with_programs  # noqa: E402
+from ingest.spark.java import find_java  # noqa: E402
+from ingest.spark.shell import cleaned, with_programs  # noqa: E402
 from scripts.jars import SETS, locked_jars  # noqa: E402
 
 LOCKS = ("requirements/setup.lock", "requirements/dev.lock", "requirements/sqllint.lock")

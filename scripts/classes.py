@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingest.session import CLASSES, driver_session
+from ingest.spark.session import CLASSES, driver_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

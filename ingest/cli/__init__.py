@@ -14,7 +14,7 @@ from ingest.errors import HeadwaterError
 
 if TYPE_CHECKING:
     from ingest.declarations.stream import Stream
-    from ingest.lake import Lake
+    from ingest.storage.layout import Lake
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -57,7 +57,7 @@ def check(
     """Check the declarations. Fast; starts no Spark."""
     from ingest.cli import gate, show
     from ingest.declarations.project import declared_streams, summary
-    from ingest.files.listing import check_paths
+    from ingest.sources.listing import check_paths
 
     if against is not None:
         gate.check_against(against, select or (), exclude or (), json)
@@ -74,7 +74,7 @@ def check(
 @app.command()
 def run(select: Select = None, exclude: Exclude = None) -> None:
     """Land everything that is new, then stop."""
-    from ingest.run import runner
+    from ingest.runtime import runner
 
     _land(runner.run, select, exclude)
 
@@ -82,7 +82,7 @@ def run(select: Select = None, exclude: Exclude = None) -> None:
 @app.command()
 def stream(select: Select = None, exclude: Exclude = None) -> None:
     """Land what arrives, until Ctrl-C or SIGTERM, which end after the batch at work."""
-    from ingest.run import runner
+    from ingest.runtime import runner
 
     _land(runner.stream, select, exclude)
 
@@ -104,9 +104,9 @@ def serve(
     began = time.monotonic()
     from ingest import settings
     from ingest.cli import show
-    from ingest.lake import Lake
     from ingest.serve.server import serve as serve_until_stopped
     from ingest.serve.sql_endpoint import address
+    from ingest.storage.layout import Lake
 
     show.logging_to_stderr()
     at = address(sql, settings.sql_properties()) if sql is not None else None
@@ -116,7 +116,7 @@ def serve(
 @app.command()
 def recover(select: Select = None, exclude: Exclude = None) -> None:
     """Make a new checkpoint from what has landed, where the old one is lost or torn."""
-    from ingest.run.recovery import recovered
+    from ingest.runtime.recovery_files import recovered
 
     _land(recovered, select, exclude)
 
@@ -135,12 +135,12 @@ def status(
 
     from ingest import settings
     from ingest.cli import show
-    from ingest.databases.states import connector_states
+    from ingest.connectors.states import connector_states
     from ingest.declarations.project import declared_streams
-    from ingest.lake import Lake
-    from ingest.run.progress import seen_totals
+    from ingest.runtime.progress import seen_totals
     from ingest.serve.gaps import marked
     from ingest.serve.model_states import model_states
+    from ingest.storage.layout import Lake
 
     lake = Lake(settings.lake())
     if models:
@@ -205,7 +205,7 @@ def _land(
     from ingest import settings
     from ingest.cli import show
     from ingest.declarations.project import declared_streams
-    from ingest.lake import Lake
+    from ingest.storage.layout import Lake
 
     show.logging_to_stderr()
     _end(work(Lake(settings.lake()), declared_streams(select or (), exclude or ())))

@@ -20,18 +20,18 @@ from pyspark.sql import types as T
 
 from ingest import settings
 from ingest.declarations.reading import read_stream
-from ingest.declarations.words import Path as ColumnPath
-from ingest.declarations.words import split_path
+from ingest.declarations.values import Path as ColumnPath
+from ingest.declarations.values import split_path
 from ingest.errors import DocsMissing
-from ingest.events import registry
-from ingest.events.columns import ATTRIBUTE
-from ingest.events.registry import Registered
-from ingest.events.views import PAYLOAD
-from ingest.lake import Lake
+from ingest.event_types import ops_table
+from ingest.event_types.columns import ATTRIBUTE
+from ingest.event_types.ops_table import Registered
+from ingest.event_types.views import PAYLOAD
 from ingest.registry.descriptions import descriptions
-from ingest.shapes.conversion import sql_type
-from ingest.tables import schema_log
-from ingest.tables.columns import INGEST
+from ingest.schemas import schema_log
+from ingest.schemas.ingest_columns import INGEST
+from ingest.spark.sql import sql_type
+from ingest.storage.layout import Lake
 
 Node = dict[str, Any]
 # What Markdown makes nothing of inside a name; the page's list of columns shows the rest unread.
@@ -44,7 +44,7 @@ def write() -> Path:
     target = settings.project_dir() / "target"
     manifest, catalog = _read(target / "manifest.json"), _read(target / "catalog.json")
     lake = Lake(settings.lake())
-    add_types(manifest, catalog, registry.registered(lake))
+    add_types(manifest, catalog, ops_table.registered(lake))
     schemas = schema_log.avro_schemas(lake)
     told = {stream: descriptions(texts) for stream, texts in schemas.items()}
     add_descriptions(manifest, catalog, told)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ingest.gate.comparison import Finding
+    from ingest.contracts.comparison import Finding
 
 # Any other word is a revision of git; a branch of this name is refs/heads/registry.
 _REGISTRY = "registry"
@@ -38,12 +38,12 @@ def register(select: Sequence[str], exclude: Sequence[str], is_json: bool) -> No
 
     from ingest import settings
     from ingest.cli import show
+    from ingest.client_properties import schema_registry_properties
+    from ingest.contracts.registration import register as registered
     from ingest.declarations.project import declared_streams
     from ingest.errors import SelectionEmpty
-    from ingest.gate.registration import register as registered
-    from ingest.lake import Lake
     from ingest.registry.client import SchemaRegistry
-    from ingest.stack.addresses import schema_registry_properties
+    from ingest.storage.layout import Lake
 
     streams = [
         one
@@ -62,15 +62,15 @@ def register(select: Sequence[str], exclude: Sequence[str], is_json: bool) -> No
 
 def _findings(there: str, select: Sequence[str], exclude: Sequence[str]) -> list[Finding]:
     from ingest import settings
+    from ingest.client_properties import schema_registry_properties
+    from ingest.contracts.comparison import against_registry, against_revision
+    from ingest.contracts.promises import promised
+    from ingest.contracts.revisions import promised_at
     from ingest.declarations.project import declared_streams, parsed
-    from ingest.gate.comparison import against_registry, against_revision
-    from ingest.gate.promises import promised
-    from ingest.gate.revisions import promised_at
-    from ingest.lake import Lake
     from ingest.lineage.readers import readers_of
     from ingest.lineage.rendering import renderer
     from ingest.registry.client import SchemaRegistry
-    from ingest.stack.addresses import schema_registry_properties
+    from ingest.storage.layout import Lake
 
     # First: what dbt has parsed last is what models are rendered by.
     before = {} if there == _REGISTRY else promised_at(there)

@@ -10,7 +10,7 @@ from string import Template
 import yaml
 from pyspark.sql import types as T
 
-from ingest.shapes.conversion import quoted, sql_type
+from ingest.spark.sql import quoted, sql_type
 
 # Words that cannot stand for a column without quotes, in the dialect that the linter knows.
 _RESERVED = frozenset(

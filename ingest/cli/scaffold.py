@@ -18,11 +18,11 @@ from ingest.cli.models import Column, Columns, descriptions, events_model, stagi
 from ingest.declarations.project import declared_streams
 from ingest.declarations.stream import Stream
 from ingest.errors import TypeUnknown
-from ingest.events import registry
-from ingest.events.columns import ATTRIBUTE
-from ingest.events.registry import Registered
-from ingest.lake import Lake
-from ingest.tables.columns import record_schema
+from ingest.event_types import ops_table
+from ingest.event_types.columns import ATTRIBUTE
+from ingest.event_types.ops_table import Registered
+from ingest.schemas.ingest_columns import record_schema
+from ingest.storage.layout import Lake
 
 # What CloudEvents has in each event, and says nothing of this one.
 _OF_THE_ENVELOPE = {"specversion", "type", "datacontenttype", "dataschema"}
@@ -33,7 +33,7 @@ _PARTS_OF_AN_ID = {"id": "event_id", "source": "event_source"}
 def write(event_type: str, stream_name: str | None) -> list[tuple[str, bool]]:
     """Write what is missing of a type's models: each file, and whether it is new."""
     lake = Lake(settings.lake())
-    one = registry.chosen(registry.registered(lake), event_type, stream_name)
+    one = ops_table.chosen(ops_table.registered(lake), event_type, stream_name)
     streams = {stream.name: stream for stream in declared_streams()}
     if one.stream not in streams:
         raise TypeUnknown(f"{one.stream}, which brought {event_type!r}, is not declared any more")

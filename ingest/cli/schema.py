@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from ingest.events.registry import Registered
-    from ingest.lake import Lake
+    from ingest.event_types.ops_table import Registered
+    from ingest.storage.layout import Lake
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -30,7 +30,7 @@ Version = Annotated[int | None, typer.Argument(help="Version; the newest one whe
 def list_types(stream: Stream = None, json: Json = False) -> None:
     """List all types with their tables, versions and counts."""
     from ingest.cli import show
-    from ingest.events.registry import registered
+    from ingest.event_types.ops_table import registered
 
     found = [one for one in registered(_lake()) if stream in (None, one.stream)]
     rows = [
@@ -59,8 +59,8 @@ def list_groups(stream: Stream = None, json: Json = False) -> None:
     from dataclasses import asdict
 
     from ingest.cli import show
-    from ingest.events.registry import registered
-    from ingest.run.groups import group_states
+    from ingest.event_types.ops_table import registered
+    from ingest.runtime.type_table_fill import group_states
 
     lake = _lake()
     streams = {one.stream: one.bronze_table.partition(".")[2] for one in registered(lake)}
@@ -186,9 +186,9 @@ def register(
 def _decide(event_type: str, change: str, version: int | None, stream: str | None) -> None:
     from ingest.cli import show
     from ingest.errors import RequestRefused
-    from ingest.events.event_type import Change
-    from ingest.run.decisions import carried_out
-    from ingest.run.requests import Request
+    from ingest.event_types.event_type import Change
+    from ingest.runtime.decisions import carried_out
+    from ingest.runtime.requests import Request
 
     lake = _lake()
     one = _found(lake, event_type, stream)
@@ -201,19 +201,19 @@ def _decide(event_type: str, change: str, version: int | None, stream: str | Non
 
 def _lake() -> Lake:
     from ingest import settings
-    from ingest.lake import Lake
+    from ingest.storage.layout import Lake
 
     return Lake(settings.lake())
 
 
 def _found(lake: Lake, event_type: str, stream: str | None) -> Registered:
-    from ingest.events.registry import chosen, registered
+    from ingest.event_types.ops_table import chosen, registered
 
     return chosen(registered(lake), event_type, stream)
 
 
 def _entries(lake: Lake, one: Registered) -> Sequence[Mapping[str, Any]]:
-    from ingest.tables import schema_log
+    from ingest.schemas import schema_log
 
     found = schema_log.entries(lake.ops("event_schemas"), one.stream, 2**63 - 1)
     return [row for row in found if row["event_type"] == one.event_type]
@@ -222,7 +222,7 @@ def _entries(lake: Lake, one: Registered) -> Sequence[Mapping[str, Any]]:
 def _columns(schema: Mapping[str, Any]) -> list[dict[str, str]]:
     from pyspark.sql.types import StructType
 
-    from ingest.events.columns import ATTRIBUTE
+    from ingest.event_types.columns import ATTRIBUTE
 
     return [
         {

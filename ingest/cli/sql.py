@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ingest import settings
 from ingest.cli import show
 from ingest.errors import HeadwaterError, QueryWrong
-from ingest.events import registry
-from ingest.events.registry import Registered
-from ingest.lake import Lake
-from ingest.session import session
+from ingest.event_types import ops_table
+from ingest.event_types.ops_table import Registered
+from ingest.spark.session import session
+from ingest.storage.layout import Lake
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,7 +59,7 @@ def _prepared(lake: Lake, query: str) -> SparkSession:
 def _register(spark: SparkSession, lake: Lake, query: str) -> None:
     """Put the tables that a query names into the session's own catalog."""
     for schema, name in _named(query):
-        if one := registry.view(lake, schema, name):
+        if one := ops_table.view(lake, schema, name):
             _register_folder(spark, lake, *one.bronze_table.split("."))
             spark.sql(f"create database if not exists `{schema}`")
             _register_type(spark, one, one.newest(lake.table(schema, name)))
@@ -114,7 +114,7 @@ def _known_tables(error: str) -> str:
     names = sorted(
         f"{log.parent.parent.name}.{log.parent.name}" for log in root.glob("[!_]*/*/_delta_log")
     )
-    names += registry.names(Lake(settings.lake()))
+    names += ops_table.names(Lake(settings.lake()))
     return f" The lake has: {', '.join(names) or 'no table yet'}."
 
 

@@ -74,7 +74,7 @@ def logs(
 
 def _stack() -> Stack:
     from ingest import settings
-    from ingest.lake import Lake
     from ingest.stack.stack import Stack
+    from ingest.storage.layout import Lake
 
     return Stack(Lake(settings.lake()))

@@ -12,7 +12,7 @@ from ingest.declarations.datatypes import data_type
 from ingest.declarations.envelopes import with_envelope_hints, with_identity
 from ingest.declarations.masks import dropped_columns
 from ingest.declarations.stream import ColumnHint, Envelope
-from ingest.declarations.words import Path, is_path, split_path
+from ingest.declarations.values import Path, is_path, split_path
 
 _REFUSED_NAME = "Delta takes no name with a blank or one of ,;{}()= in it"
 _Problem = tuple[str, str]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.stream import Mask
-from ingest.declarations.words import Path, split_path
+from ingest.declarations.values import Path, split_path
 
 _CHOICES = tuple(one.value for one in Mask)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql.types import VariantType
 
-from ingest.declarations.contradictions import contradictions, told_groups
+from ingest.declarations.cross_checks import contradictions, told_groups
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.envelopes import with_envelope_hints, with_identity, with_source
 from ingest.declarations.hints import declared_hints, hint_problems
@@ -48,7 +48,7 @@ from ingest.declarations.stream import (
     Stream,
     TimePrecision,
 )
-from ingest.declarations.words import (
+from ingest.declarations.values import (
     DATABASE,
     IDENTIFIER,
     Path,

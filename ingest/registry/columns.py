@@ -1,7 +1,7 @@
 """The columns that messages of an Avro schema have.
 
 Source: Spark's "Avro Files", "Supported types for Avro -> Spark SQL conversion"; dates and times
-are those of `decode/avro_encodings.py`.
+are those of `decoders/avro_encodings.py`.
 """
 
 from __future__ import annotations

@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ingest.errors import HeadwaterError, ModelFailed
-from ingest.lake import Lake
 from ingest.serve.backlog import Backlog, Built, Outcome, Pass
 from ingest.serve.claims import Claims
 from ingest.serve.dbt_build import DbtBuild, first_line
 from ingest.serve.facts import Catalog, Facts
 from ingest.serve.model_states import ModelStates
+from ingest.storage.layout import Lake
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ingest.declarations.stream import Stream
-from ingest.lake import Lake
-from ingest.tables import table_log
+from ingest.storage import delta_log
+from ingest.storage.layout import Lake
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OF_TYPES = (
@@ -92,7 +92,7 @@ class Facts:
         known = self._read.get(name)
         if known is None or known[0] != version:
             path = self._lake.ops(name)
-            rows = table_log.rows(path, columns).to_pylist() if version >= 0 else []
+            rows = delta_log.rows(path, columns).to_pylist() if version >= 0 else []
             known = self._read[name] = version, rows
         return known[1]
 
@@ -103,14 +103,14 @@ class Facts:
         path = self._lake.bronze(stream.table)
         if not self._lake.is_table(path):
             return -1
-        version = table_log.version(path)
+        version = delta_log.version(path)
         if self._looked_up.get(stream.table, (-1, -1))[0] != version:
-            self._looked_up[stream.table] = version, table_log.newest_batch(path)
+            self._looked_up[stream.table] = version, delta_log.newest_batch(path)
         return self._looked_up[stream.table][1]
 
     def _version(self, name: str) -> int:
         path = self._lake.ops(name)
-        return table_log.version(path) if self._lake.is_table(path) else -1
+        return delta_log.version(path) if self._lake.is_table(path) else -1
 
 
 def _type(row: Mapping[str, Any]) -> Mapping[str, Any]:

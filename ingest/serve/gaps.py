@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from ingest.declarations.project import declared_streams, parsed
 from ingest.errors import DataLost, GapFound
-from ingest.lake import Lake
-from ingest.run.progress import all_totals
+from ingest.runtime.progress import all_totals
 from ingest.serve.model_states import ModelState
 from ingest.serve.models import models_of, sources_of
+from ingest.storage.layout import Lake
 
 # With what a stream stops behind which something is gone.
 _GAPS = (GapFound.code, DataLost.code)

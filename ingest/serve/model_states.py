@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ingest.lake import Lake
 from ingest.serve.backlog import Built, Outcome
 from ingest.serve.models import Model
+from ingest.storage.layout import Lake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from ingest.lake import Lake
-from ingest.tables import table_log
+from ingest.storage import delta_log
+from ingest.storage.layout import Lake
 
 # Rows past which Spark's tasks are quicker than this process, which reads them in one.
 _MOST_ROWS = 2_000_000
@@ -40,21 +40,21 @@ class Records:
         may write it, too. On a local disk only writers of one Java process are kept apart.
         """
         path = self.lake.ops(name)
-        if not self.is_alone() or not table_log.is_simple(path):
+        if not self.is_alone() or not delta_log.is_simple(path):
             return False
         if rows:
-            table_log.append_rows(path, [list(map(_plain, row)) for row in rows])
+            delta_log.append_rows(path, [list(map(_plain, row)) for row in rows])
         return True
 
     def last_commit(self, schema: str, name: str) -> Mapping[str, Any] | None:
         """What the newest commit to a table tells of itself; None where the table is elsewhere."""
         path = self.lake.table(schema, name)
-        return table_log.last_commit(path) if self.lake.is_table(path) else None
+        return delta_log.last_commit(path) if self.lake.is_table(path) else None
 
     def table_bytes(self, schema: str, name: str) -> int | None:
         """How large the files of a table are together; None where the table is elsewhere."""
         path = self.lake.table(schema, name)
-        return sum(table_log.sizes_of_files(path)) if self.lake.is_table(path) else None
+        return sum(delta_log.sizes_of_files(path)) if self.lake.is_table(path) else None
 
     def touched_values(
         self, table: tuple[str, str], column: str, counter: str, batches: tuple[int, int]
@@ -68,7 +68,7 @@ class Records:
         if not self.lake.is_table(path):
             return None
         try:
-            found = table_log.distinct_values(path, column, counter, batches, most_rows=_MOST_ROWS)
+            found = delta_log.distinct_values(path, column, counter, batches, most_rows=_MOST_ROWS)
             if found is None or not (kind := _KINDS.get(str(found.type))):
                 return None
             values = found.to_pylist()

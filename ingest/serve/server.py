@@ -12,13 +12,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ingest import catalog, settings
+from ingest import settings
 from ingest.declarations.project import declared_streams, parsed, selected
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError
-from ingest.lake import Lake
-from ingest.run import runner
-from ingest.run.progress import ProgressLog
+from ingest.runtime import runner
+from ingest.runtime.progress import ProgressLog
 from ingest.serve.backlog import Backlog
 from ingest.serve.claims import Claims, DriverViews
 from ingest.serve.continuous_dbt import ContinuousDbt
@@ -27,7 +26,10 @@ from ingest.serve.facts import Facts
 from ingest.serve.models import KINDS, Models, models_of, sources_of
 from ingest.serve.records import Records
 from ingest.serve.sql_endpoint import Address, SqlEndpoint, check_free
-from ingest.session import catalog_folder, driver_session
+from ingest.spark import launch
+from ingest.spark.session import catalog_folder, driver_session
+from ingest.storage import embedded_catalog
+from ingest.storage.layout import Lake
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -68,12 +70,12 @@ def serve(
     # Paths of dbt's profile are relative to the project, and dbt goes there, too.
     os.chdir(settings.project_dir())
     # First: it names another `ingest serve`, and waits until a killed one's Java has left the port.
-    catalog.hold(catalog_folder(lake.root))
+    embedded_catalog.hold(catalog_folder(lake.root))
     if sql:
         check_free(sql)
     with ExitStack() as stack:
         with runner.signals_held(), ThreadPoolExecutor(1) as reader:
-            settings.prepare_process()
+            launch.prepare_process()
             reading = reader.submit(planned, streams, build)
             spark = driver_session(lake.root, sql.settings() if sql else {})
             # Opens the catalog, which takes as long as dbt needs to read the project.

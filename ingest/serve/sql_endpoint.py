@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ingest.client_properties import read_properties
 from ingest.errors import AddressRefused, EndpointFailed
-from ingest.stack.addresses import read_properties
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,15 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from ingest import settings
+from ingest.client_properties import stack_file
 from ingest.errors import InputError, StackFailed
-from ingest.lake import Lake
-from ingest.stack.addresses import stack_file
+from ingest.spark import launch
 from ingest.stack.broker import Broker
 from ingest.stack.connect import Connect
 from ingest.stack.part import Part, Place
 from ingest.stack.ports import free_port, refuse_taken
 from ingest.stack.postgres import Postgres
 from ingest.stack.registry import Registry
+from ingest.storage.layout import Lake
 
 # Seconds that a part may take to answer, and to end.
 _TO_START, _TO_STOP = 60.0, 30.0
@@ -138,7 +139,7 @@ class Stack:
             )
 
     def _spawn(self, part: Part, place: Place) -> None:
-        settings.prepare_process()
+        launch.prepare_process()
         part.prepare(place)
         with self.log(part.name).open("ab") as log:
             # In a session of its own: Ctrl-C in the terminal that started it is not for it.

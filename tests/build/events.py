@@ -17,10 +17,10 @@ from pyspark.sql import Row
 
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
-from ingest.lake import Lake as Folders
-from ingest.run.progress import ProgressLog
-from ingest.run.query import StreamQuery, Trigger
-from ingest.tables import delta
+from ingest.runtime.progress import ProgressLog
+from ingest.runtime.stream_query import StreamQuery, Trigger
+from ingest.spark import delta_tables
+from ingest.storage.layout import Lake as Folders
 from tests.build.lake import ROOT, Lake
 
 # What a project needs besides its models.
@@ -90,7 +90,7 @@ class EventProject:
         query.start(Trigger.AVAILABLE_NOW)
         query.wait()
         assert query.error is None, query.error
-        delta.register(folders, [(query.stream.table, query.stream.name, "bronze")])
+        delta_tables.register(folders, [(query.stream.table, query.stream.name, "bronze")])
 
     def fill(self) -> None:
         """Fill the tables of types that have some of their own."""

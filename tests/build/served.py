@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 from pyhive import hive  # type: ignore[import-untyped]
 
-from ingest.lake import Lake
+from ingest.storage.layout import Lake
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 240.0

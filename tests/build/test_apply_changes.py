@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingest.changes import keeping
+from ingest.spark import checkpointed
 from tests.build.lake import Lake, event, order
 
 
@@ -32,7 +32,7 @@ def test_what_a_build_reads_twice_is_kept_until_its_end(
 ) -> None:
     kept: list[Any] = []
     released: list[Any] = []
-    keep, release = keeping.kept, keeping.release
+    keep, release = checkpointed.kept, checkpointed.release
 
     def noted_keep(rows: Any) -> Any:
         kept.append(keep(rows))
@@ -42,8 +42,8 @@ def test_what_a_build_reads_twice_is_kept_until_its_end(
         released.append(rows)
         release(rows)
 
-    monkeypatch.setattr(keeping, "kept", noted_keep)
-    monkeypatch.setattr(keeping, "release", noted_release)
+    monkeypatch.setattr(checkpointed, "kept", noted_keep)
+    monkeypatch.setattr(checkpointed, "release", noted_release)
     lake.land("shop__orders", [order(1, 1)])
     lake.build("+orders_current")
     lake.land("shop__orders", [order(1, 2)])

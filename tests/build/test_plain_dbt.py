@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 HOLDER = """
 import sys
 from pathlib import Path
-from ingest import catalog
-catalog.hold(Path(sys.argv[1]))
+from ingest.storage import embedded_catalog
+embedded_catalog.hold(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
 """

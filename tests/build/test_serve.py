@@ -13,8 +13,8 @@ import pytest
 from pyhive import hive  # type: ignore[import-untyped]
 from thrift.transport.TTransport import TTransportException  # type: ignore[import-untyped]
 
-from ingest.run.lock import StreamLock
-from ingest.tables import table_log
+from ingest.storage import delta_log
+from ingest.storage.locks import StreamLock
 from tests.build.served import (
     PATIENCE,
     Served,
@@ -176,7 +176,7 @@ def test_sigterm_to_the_group_ends_it_after_the_model_and_frees_the_lake(served:
         assert served.process.returncode == 0, said
     for model, orders in (("agg_orders", before + 1), ("agg_forgotten", before)):
         table = served.lake.table("gold", model)
-        assert table_log.rows(table, ["orders"]).to_pylist() == [{"orders": orders}], model
+        assert delta_log.rows(table, ["orders"]).to_pylist() == [{"orders": orders}], model
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ingest.cli.scaffold import write
-from ingest.events import registry
+from ingest.event_types import ops_table
 from tests.build.events import EventProject, event_project
 from tests.build.lake import Lake
 from tests.build.test_catalog import lose_the_catalog
@@ -61,7 +61,7 @@ def test_only_files_of_new_batches_are_read(project: EventProject) -> None:
 def test_names_of_types_and_attributes_may_be_anything(project: EventProject) -> None:
     project.land(*[(kind, {kind: kind, "percent": "100%s"}) for kind in HOSTILE])
     project.lake.build("funnel_steps")
-    known = {one.event_type: one for one in registry.registered(project.folders)}
+    known = {one.event_type: one for one in ops_table.registered(project.folders)}
     assert set(known) == set(HOSTILE)
     for kind in HOSTILE:
         row = project.rows(f"select * from {known[kind].name}")[0].asDict()
@@ -143,7 +143,7 @@ def test_columns_that_land_next_break_nothing(project: EventProject) -> None:
     project.land((PUSH, {"ref": "main"}))
     project.lake.build(*models)
     project.land((PUSH, {"ref": "dev"}))
-    known = registry.registered(project.folders)
+    known = ops_table.registered(project.folders)
     ahead = [
         replace(
             one,
@@ -152,7 +152,7 @@ def test_columns_that_land_next_break_nothing(project: EventProject) -> None:
         )
         for one in known
     ]
-    registry.replace_types(project.folders, "github.events", ahead)
+    ops_table.replace_types(project.folders, "github.events", ahead)
     project.lake.build(*models)
     assert len(project.rows("select * from silver.push_events")) == 1, "not beyond the views"
 
@@ -172,9 +172,9 @@ def test_types_of_a_table_that_is_not_there_break_nothing(project: EventProject)
             bronze_table="bronze.github__gone",
             query=one.query.replace("github__events", "github__gone"),
         )
-        for one in registry.registered(project.folders)
+        for one in ops_table.registered(project.folders)
     ]
-    registry.replace_types(project.folders, "github.gone", gone)
+    ops_table.replace_types(project.folders, "github.gone", gone)
     project.lake.build("source:github.events+", "--exclude", "misspelt_events")
     assert len(project.rows("select * from silver.push_events")) == 1
 
@@ -242,9 +242,9 @@ def behind(project: EventProject, event_type: str) -> None:
     """Make a type's table one that is filled up to an older batch."""
     known = [
         replace(one, filled_batch_id=0) if one.event_type == event_type else one
-        for one in registry.registered(project.folders)
+        for one in ops_table.registered(project.folders)
     ]
-    registry.replace_types(project.folders, "github.events", known)
+    ops_table.replace_types(project.folders, "github.events", known)
 
 
 def mark(project: EventProject, *tables: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import fastavro
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
-from ingest.stack.addresses import schema_registry_properties
+from ingest.client_properties import schema_registry_properties
 from tests.live.topics import Topics
 
 

@@ -17,12 +17,12 @@ from pyspark.sql import SparkSession
 from typing_extensions import override
 
 from ingest import settings
-from ingest.lake import Lake
-from ingest.stack.addresses import stack_file
+from ingest.client_properties import stack_file
 from ingest.stack.broker import Broker
 from ingest.stack.part import Place
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
+from ingest.storage.layout import Lake
 from tests.live.topics import PASSWORD, Topics
 from tests.spark.conftest import spark
 

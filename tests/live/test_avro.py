@@ -14,7 +14,7 @@ import pytest
 from ingest.errors import RegistryUnreachable
 from ingest.registry.client import SchemaRegistry
 from ingest.stack.stack import Stack
-from ingest.tables import table_log
+from ingest.storage import delta_log
 from tests.live.avro import client, encoded, framed, record, registered
 from tests.live.topics import EVENT, Topics
 from tests.spark.test_checkpoints import stop_at
@@ -178,7 +178,7 @@ def test_what_a_schema_says_of_columns_is_their_comment_without_a_commit_more(
         number = registered(topics, "described-value", schema)
         topics.send("described", [framed(number, schema, values)])
         topics.land("described")
-        versions.append(table_log.version(path))
+        versions.append(delta_log.version(path))
     comments = {one.name: one.metadata.get("comment") for one in topics.table("described").schema}
     assert [comments[name] for name in ("id", "total", "plain", "paid")] == [
         *(None, 'What it cost; the buyer\'s "all".', None, "Paid so far."),
@@ -271,7 +271,7 @@ def test_a_batch_that_was_stopped_half_way_lands_once(
 def test_messages_of_schemas_that_are_not_the_newest_land_in_the_second_pass(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingest.decode.repository._MOST_AT_ONCE", 1)
+    monkeypatch.setattr("ingest.schemas.stream_schema._MOST_AT_ONCE", 1)
     topics.make("many")
     topics.subscribe("many", format="avro")
     schemas = [record("Many", ("id", "int"), (f"only_{one}", "int")) for one in range(3)]

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ingest.bronze import landing
-from ingest.decode.avro_messages import AvroMessages
-from ingest.run.progress import ProgressLog, read_totals
-from ingest.run.runner import land_until_stopped
+from ingest.decoders.avro import AvroMessages
+from ingest.landing import batch
+from ingest.runtime.progress import ProgressLog, read_totals
+from ingest.runtime.runner import land_until_stopped
 from tests.live.avro import framed, record, registered
 from tests.live.topics import EVENT, Topics
 from tests.spark.test_checkpoints import Killed, stop_at
@@ -89,7 +89,7 @@ def test_a_batch_that_begins_anew_lands_once_though_its_schema_came_meanwhile(
 
     with monkeypatch.context() as patched:
         # The first pass has landed nothing, the second has learnt, and nothing tells of either.
-        patched.setattr(landing, "failpoint", register)
+        patched.setattr(batch, "failpoint", register)
         patched.setattr(AvroMessages, "rest", kill)
         assert topics.run("anew") is not None
     stop_at(topics, "anew", "after_first_write", monkeypatch)
@@ -122,7 +122,7 @@ def test_what_left_quarantine_in_a_batch_that_was_killed_is_there_once_after_a_r
 def test_a_stream_that_runs_lands_what_leaves_quarantine_though_no_message_comes(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingest.decode.parked._LOOK_EVERY", 0.5)
+    monkeypatch.setattr("ingest.decoders.requeued._LOOK_EVERY", 0.5)
     topics.make("running")
     stream = topics.subscribe("running", format="avro")
     schemas = [record("Running", ("id", "int")), record("Running", ("id", "int"), ("b", "int"))]

@@ -13,14 +13,14 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from ingest.databases.connect import Connect
-from ingest.databases.connector import followed_tables
-from ingest.databases.postgres import PostgresLog
+from ingest.client_properties import connect_api
+from ingest.connectors.connect import Connect
+from ingest.connectors.connector import followed_tables
+from ingest.connectors.postgres import PostgresLog
 from ingest.declarations.stream import DatabaseTable
 from ingest.errors import GapFound, SourceUnreadable, StreamLocked
-from ingest.run.lock import StreamLock
-from ingest.run.progress import read_totals
-from ingest.stack.addresses import connect_api
+from ingest.runtime.progress import read_totals
+from ingest.storage.locks import StreamLock
 from tests.live.topics import Topics
 
 LONG = "md5(i::text) || repeat(md5((i + 1)::text), 200)"

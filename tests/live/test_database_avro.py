@@ -7,9 +7,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from ingest.databases.connect import Connect
+from ingest.client_properties import connect_api
+from ingest.connectors.connect import Connect
 from ingest.errors import ConnectorFailed, GapFound
-from ingest.stack.addresses import connect_api
 from tests.live.avro import client, framed, record, registered
 from tests.live.topics import Topics, masked
 from tests.spark.workshop import node

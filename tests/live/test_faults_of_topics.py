@@ -13,12 +13,12 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
 
-from ingest.bronze import landing
 from ingest.errors import DataLost
-from ingest.lake import Lake
-from ingest.run import query
-from ingest.run.progress import Totals, read_totals, save_totals
-from ingest.run.recovery import recover_stream
+from ingest.landing import batch
+from ingest.runtime import stream_query
+from ingest.runtime.progress import Totals, read_totals, save_totals
+from ingest.runtime.recovery_files import recover_stream
+from ingest.storage.layout import Lake
 from tests.live.topics import Topics, wait_until
 
 JSON_SUITE = Path(__file__).parent.parent / "data" / "json-test-suite"
@@ -37,7 +37,7 @@ def test_a_stream_waits_for_a_broker_that_was_killed_and_misses_nothing(
     patience = "default.api.timeout.ms=2000\nrequest.timeout.ms=1500\n"
     file.write_text(f"bootstrap.servers={topics.address}\n{patience}")
     monkeypatch.setenv("HEADWATER_KAFKA_PROPERTIES", str(file))
-    monkeypatch.setattr("ingest.run.retries._MOST", 1.0)
+    monkeypatch.setattr("ingest.runtime.retries._MOST", 1.0)
     saved: list[Totals] = []
     is_back, is_behind = threading.Event(), threading.Event()
 
@@ -51,8 +51,8 @@ def test_a_stream_waits_for_a_broker_that_was_killed_and_misses_nothing(
         if is_back.is_set():
             is_behind.wait(30)
 
-    monkeypatch.setattr(query, "save_totals", save)
-    monkeypatch.setattr(landing, "failpoint", failpoint)
+    monkeypatch.setattr(stream_query, "save_totals", save)
+    monkeypatch.setattr(batch, "failpoint", failpoint)
     topics.make("killed")
     topics.subscribe("killed", {"id": "bigint"}, max_offsets_per_trigger=3)
     topics.send("killed", [{"id": 0}])
@@ -182,7 +182,7 @@ def test_a_message_that_is_compacted_before_it_is_read_again_is_not_missed(
                 put(topics, "thinned", key, id=number)
             wait_until(lambda: offsets(topics, "thinned") == [2, 3, 4])
 
-    monkeypatch.setattr(landing, "failpoint", failpoint)
+    monkeypatch.setattr(batch, "failpoint", failpoint)
     topics.land("thinned")
     topics.land("thinned")
     assert topics.values("thinned", "id") == [1, 3, 4, 5]

@@ -10,12 +10,12 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 
 from ingest.errors import BrokerUnreachable, CheckpointInvalid, DataLost
-from ingest.events.event_type import Change
-from ingest.run import requests
-from ingest.run.progress import ProgressLog, read_totals
-from ingest.run.query import StreamQuery, Trigger
-from ingest.run.recovery import recover_stream
-from ingest.run.requests import Request
+from ingest.event_types.event_type import Change
+from ingest.runtime import requests
+from ingest.runtime.progress import ProgressLog, read_totals
+from ingest.runtime.recovery_files import recover_stream
+from ingest.runtime.requests import Request
+from ingest.runtime.stream_query import StreamQuery, Trigger
 from tests.live.topics import PASSWORD, Topics
 from tests.reference import properties
 from tests.spark.test_checkpoints import commit, stop_at

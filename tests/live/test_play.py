@@ -14,9 +14,9 @@ from pathlib import Path
 from pyhive import hive  # type: ignore[import-untyped]
 from thrift.transport.TTransport import TTransportException  # type: ignore[import-untyped]
 
-from ingest.lake import Lake
 from ingest.settings import project_dir
 from ingest.stack.stack import Stack
+from ingest.storage.layout import Lake
 
 
 def test_a_minute_of_a_marketplace_at_work_lands_as_it_was(tmp_path: Path) -> None:

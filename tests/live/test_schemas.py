@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 
+from ingest.client_properties import schema_registry_properties
+from ingest.contracts.comparison import against_registry
+from ingest.contracts.promises import promised
+from ingest.contracts.registration import ask_for_compatibility, register
 from ingest.declarations.stream import Stream
 from ingest.errors import SchemaRefused
-from ingest.gate.comparison import against_registry
-from ingest.gate.promises import promised
-from ingest.gate.registration import ask_for_compatibility, register
 from ingest.lineage.readers import Readers
 from ingest.registry.client import SchemaRegistry
-from ingest.stack.addresses import schema_registry_properties
 from tests.live.avro import client, record, registered
 from tests.live.topics import Topics
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.bronze import landing
 from ingest.errors import DataLost
+from ingest.landing import batch
 from tests.live.topics import Topics, wait_until
 
 
@@ -51,7 +51,7 @@ def test_topics_in_order_keep_their_limit_and_may_grow_while_the_stream_runs(
             name, ids = surges.pop()
             topics.send(name, [{"id": one} for one in ids])
 
-    monkeypatch.setattr(landing, "failpoint", failpoint)
+    monkeypatch.setattr(batch, "failpoint", failpoint)
     with topics.running("surges") as told:
         wait_until(lambda: len(topics.values("surges", "id")) == 14)
         # It goes on as before, of a partition that is new, too.

@@ -20,10 +20,10 @@ from ingest.declarations.databases import with_whole_databases
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError
-from ingest.run.databases import caught_up, renewed
-from ingest.run.progress import ProgressLog
-from ingest.run.recovery import recover_stream
-from ingest.run.runner import land_until_stopped
+from ingest.runtime.databases import caught_up, renewed
+from ingest.runtime.progress import ProgressLog
+from ingest.runtime.recovery_files import recover_stream
+from ingest.runtime.runner import land_until_stopped
 from ingest.stack.stack import Stack
 from tests.spark.workshop import Columns, Workshop, node
 

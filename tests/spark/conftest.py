@@ -10,7 +10,7 @@ import pytest
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from ingest.session import session
+from ingest.spark.session import session
 from tests.spark.workshop import Workshop
 
 

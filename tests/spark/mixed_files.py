@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ingest.run.progress import read_totals
+from ingest.runtime.progress import read_totals
 from tests.spark.workshop import Workshop
 
 HINTS: Final = {"id": "bigint"}

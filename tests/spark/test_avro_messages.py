@@ -15,14 +15,14 @@ from pyspark.sql import types as T
 
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.stream import Evolution
-from ingest.decode.avro_encodings import decoded
-from ingest.decode.repository import Agreed
-from ingest.decode.typed_records import typed_row
-from ingest.decode.writers import Writers
+from ingest.decoders.avro_encodings import decoded
+from ingest.decoders.typed_rows import typed_row
+from ingest.decoders.writer_schemas import Writers
 from ingest.registry.client import SchemaRegistry
 from ingest.registry.columns import columns
-from ingest.shapes.conversion import sql_type
-from ingest.shapes.evolution import widened
+from ingest.schemas.evolution import widened
+from ingest.schemas.stream_schema import Agreed
+from ingest.spark.sql import sql_type
 from tests.avro_lattice import Drawn, differences
 from tests.fuzzing import cases, seed
 from tests.spark.test_avro_files import as_python, record

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from ingest.decode.batches import Batches
+from ingest.decoders.arrow_batches import Batches
 
 # Kind, place and payload of the records of each share, in batches.
 SHARES: list[list[list[tuple[str | None, ...]]]] = [

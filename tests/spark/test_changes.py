@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from ingest.changes.application import ChangeApplication, Outcome, Target
-from ingest.changes.plan import Rules
+from ingest.cdc.apply import ChangeApplication, Outcome, Target
+from ingest.cdc.rules import Rules
 from ingest.errors import InputError
 from tests.spark import oracle
 from tests.spark.oracle import UNAVAILABLE, Change

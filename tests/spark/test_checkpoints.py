@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame
 
-from ingest.bronze import landing
 from ingest.declarations.stream import Stream
-from ingest.decode.repository import StreamSchema
 from ingest.errors import CheckpointInvalid, HeadwaterError, TableChanged, TransientError
-from ingest.files.queue import FileQueue
-from ingest.run.progress import ProgressLog
-from ingest.run.query import StreamQuery, Trigger
-from ingest.run.recovery import recover_stream
+from ingest.landing import batch
+from ingest.runtime.progress import ProgressLog
+from ingest.runtime.recovery_files import recover_stream
+from ingest.runtime.stream_query import StreamQuery, Trigger
+from ingest.schemas.stream_schema import StreamSchema
+from ingest.sources.file_queue import FileQueue
 from tests.spark.mixed_files import DECLARED, HINTS, assert_each_is_there_once, drop_mixed
 from tests.spark.workshop import Workshop
 
@@ -73,12 +73,12 @@ def test_a_large_batch_that_runs_again_goes_by_what_its_first_try_has_learnt(
     workshop.stream("sampled", {"id": "bigint"})
     workshop.drop("sampled", "1.jsonl", [{"id": 1}])
     workshop.land("sampled")
-    monkeypatch.setattr("ingest.decode.json_files._MANY", 0)
+    monkeypatch.setattr("ingest.decoders.file_input._MANY", 0)
     workshop.drop("sampled", "2.jsonl", [{"id": 2, "early": 1}, {"id": 3, "late": "x"}])
     # Another try may find more in its sample, as where a file has turned out to be broken.
     for size, step in ((1, "before_first_write"), (10, "after_first_write"), (10, "")):
-        monkeypatch.setattr("ingest.decode.json_records._SAMPLE", size)
-        monkeypatch.setattr(landing, "failpoint", stopping_at(step))
+        monkeypatch.setattr("ingest.decoders.json._SAMPLE", size)
+        monkeypatch.setattr(batch, "failpoint", stopping_at(step))
         assert (workshop.run("sampled") is None) == (not step)
     assert workshop.values("sampled", "id") == [1, 2, 3]
     known = StreamSchema(
@@ -100,7 +100,7 @@ def test_a_first_batch_that_earlier_code_has_planned_runs_again_as_it_was(
         apart.drop("earlier", f"{number}.jsonl", [{"id": number}])
     with monkeypatch.context() as earlier:
         earlier.setattr(FileQueue, "stream", planned_before)
-        earlier.setattr(landing, "failpoint", stopping_at("before_first_write"))
+        earlier.setattr(batch, "failpoint", stopping_at("before_first_write"))
         assert apart.run("earlier")
     apart.land("earlier")
     assert apart.values("earlier", "id") == [0, 1, 2]
@@ -151,7 +151,7 @@ def stop_at(workshop: Workshop, name: str, step: str, monkeypatch: pytest.Monkey
             raise Killed(f"stopped at {step}")
 
     with monkeypatch.context() as patched:
-        patched.setattr(landing, "failpoint", failpoint)
+        patched.setattr(batch, "failpoint", failpoint)
         assert workshop.run(name) is not None
 
 

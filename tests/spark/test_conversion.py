@@ -10,12 +10,12 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
-from ingest.decode.decoder import RESCUED, SCHEMA_ID
-from ingest.decode.inputs import FITS, GROUP, RECORD, VARIANTS, ColumnReader
-from ingest.decode.instants import without_instants
-from ingest.decode.messages import FROM_KAFKA
-from ingest.decode.variants import variants
-from ingest.shapes.conversion import cast_exactly, typed
+from ingest.arrow_files.variant import variants
+from ingest.decoders.decoder import RESCUED, SCHEMA_ID
+from ingest.decoders.input import FITS, GROUP, RECORD, VARIANTS, ColumnReader
+from ingest.decoders.kafka_input import FROM_KAFKA
+from ingest.parse.timestamps import without_instants
+from ingest.schemas.conversion import cast_exactly, typed
 
 JSON = ["1", "1.50", "1e5", '"a"', "null", "true", "{}", "[]", '{"b": 1, "a": [{"x": null}]}']
 NO_JSON = ["", " ", "NaN", "-Infinity", "01", "{'a': 1}", "{a: 1}", '{"a": 1', '{"a": 1, "a": 2}']

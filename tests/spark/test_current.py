@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 import pytest
 
-from ingest.bronze.current import CurrentTable
-from ingest.tables import table_log
+from ingest.cdc.current_table import CurrentTable
+from ingest.storage import delta_log
 from tests.spark.workshop import Workshop
 
 COLUMNS = {"id": "bigint", "seq": "string"}
@@ -66,7 +66,7 @@ def test_a_change_without_a_sequence_is_quarantined_once(followed: Workshop) -> 
 
 
 def test_dbt_can_know_the_table(followed: Workshop) -> None:
-    listed = table_log.rows(followed.lake.ops("stream_tables"), ["table_name", "kind"]).to_pylist()
+    listed = delta_log.rows(followed.lake.ops("stream_tables"), ["table_name", "kind"]).to_pylist()
     assert {"table_name": "test__people__current", "kind": "current"} in listed
 
 
@@ -75,13 +75,13 @@ def test_changes_that_are_applied_again_change_nothing(
 ) -> None:
     before = followed.rows("people__current", "*")
     sizes = dict[str, Sequence[int]]()
-    sizes_of_files = table_log.sizes_of_files
+    sizes_of_files = delta_log.sizes_of_files
 
     def noting(path: str) -> Sequence[int]:
         sizes[path] = sizes_of_files(path)
         return sizes[path]
 
-    monkeypatch.setattr(table_log, "sizes_of_files", noting)
+    monkeypatch.setattr(delta_log, "sizes_of_files", noting)
     stream = followed.stream("people", COLUMNS, **DECLARED)
     current = CurrentTable(
         spark=followed.spark, lake=followed.lake, stream=stream, application="another"

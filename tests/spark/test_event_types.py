@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from ingest.bronze import landing, release
 from ingest.errors import TransientError
-from ingest.events.event_type import Change
-from ingest.events.registry import Registered, registered
-from ingest.run import query, requests
-from ingest.run.progress import read_totals
-from ingest.run.requests import Request
+from ingest.event_types.event_type import Change
+from ingest.event_types.ops_table import Registered, registered
+from ingest.landing import batch, requeue
+from ingest.runtime import requests, stream_query
+from ingest.runtime.progress import read_totals
+from ingest.runtime.requests import Request
 from tests.spark.workshop import Workshop
 
 DECLARED = {"event_type": "type", "payload": "data"}
@@ -346,7 +346,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
             # As a kill, which no file is to blame for.
             raise TransientError(step)
 
-    for module in (landing, release, query):
+    for module in (batch, requeue, stream_query):
         monkeypatch.setattr(module, "failpoint", fail)
 
 

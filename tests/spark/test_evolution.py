@@ -53,7 +53,7 @@ def test_what_is_new_in_a_large_batch_is_learnt_before_it_is_read(
     workshop.stream(name, {"id": "bigint"})
     workshop.drop(name, "1.jsonl", [{"id": 1}])
     workshop.land(name)
-    monkeypatch.setattr("ingest.decode.json_files._MANY", 0 if is_large else 1 << 28)
+    monkeypatch.setattr("ingest.decoders.file_input._MANY", 0 if is_large else 1 << 28)
     workshop.drop(name, "2.jsonl", [{"id": 2}, {"id": 3, "new": "x"}])
     workshop.land(name)
     rows = [tuple(row) for row in workshop.rows(name, "id", "new", "_batch_id")]
@@ -69,8 +69,8 @@ def test_of_a_large_batch_more_is_looked_at_where_a_few_records_are_ever_new(
     workshop.stream(name, {"id": "bigint"})
     workshop.drop(name, "1.jsonl", [{"id": 1}])
     workshop.land(name)
-    monkeypatch.setattr("ingest.decode.json_files._MANY", 0)
-    monkeypatch.setattr("ingest.decode.json_records._FEW", 2)
+    monkeypatch.setattr("ingest.decoders.file_input._MANY", 0)
+    monkeypatch.setattr("ingest.decoders.json._FEW", 2)
     second = {"id": 3, "new" if are_alike else "other": "x"}
     workshop.drop(name, "2.jsonl", [{"id": 2, "new": "x"}, second, {"id": 4, "rare": "x"}])
     workshop.land(name)

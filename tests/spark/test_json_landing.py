@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from ingest.bronze.landing import Landing
-from ingest.decode.decoder import ROW
-from ingest.run.progress import read_totals
-from ingest.tables.columns import INGEST
+from ingest.decoders.decoder import ROW
+from ingest.landing.batch import Landing
+from ingest.runtime.progress import read_totals
+from ingest.schemas.ingest_columns import INGEST
 from tests.spark.workshop import Workshop, age, node
 
 HINTS = {"at": "timestamp", "payload.user_id": "bigint", "payload.price": "decimal(10,2)"}

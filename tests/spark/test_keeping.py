@@ -7,9 +7,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from ingest.changes.application import ChangeApplication, Target
-from ingest.changes.keeping import kept, release
-from ingest.changes.plan import Rules
+from ingest.cdc.apply import ChangeApplication, Target
+from ingest.cdc.rules import Rules
+from ingest.spark.checkpointed import kept, release
 
 
 def held(spark: SparkSession) -> set[int]:

@@ -9,8 +9,8 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame
 
-from ingest.bronze import maintenance
-from ingest.bronze.maintenance import compacted
+from ingest.landing import compaction
+from ingest.landing.compaction import compacted
 from tests.spark.workshop import Workshop
 
 
@@ -83,7 +83,7 @@ def test_what_is_clustered_is_not_written_again_for_what_comes_behind_it(
 def test_large_files_are_clustered_once(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "_LARGE", 9)
+    monkeypatch.setattr(compaction, "_LARGE", 9)
     workshop.stream("large", {"id": "bigint"}, max_files_per_trigger=1)
     for number in range(3):
         workshop.drop("large", f"{number}.jsonl", [{"id": number}])

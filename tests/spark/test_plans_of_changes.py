@@ -7,8 +7,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from ingest.changes.application import ChangeApplication, Target
-from ingest.changes.plan import Rules
+from ingest.cdc.apply import ChangeApplication, Target
+from ingest.cdc.rules import Rules
 from tests.spark.oracle import Change
 from tests.spark.test_changes import PARTIAL, RULES, application, offer
 

@@ -16,8 +16,8 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from ingest.run.lock import StreamLock
-from ingest.run.progress import read_totals
+from ingest.runtime.progress import read_totals
+from ingest.storage.locks import StreamLock
 from tests.spark.mixed_files import DECLARED, HINTS, assert_each_is_there_once, drop_mixed
 from tests.spark.workshop import Workshop
 
@@ -27,7 +27,7 @@ PATIENCE = 180.0
 CHILD = """
 import json, sys
 from pathlib import Path
-from ingest.session import session
+from ingest.spark.session import session
 from tests.spark.workshop import Workshop
 root, name, hints, declared = Path(sys.argv[1]), *map(json.loads, sys.argv[2:])
 workshop = Workshop(session("child", str(root / "lake")), root)

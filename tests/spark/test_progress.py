@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ingest.bronze.landed import Landed
-from ingest.lake import Lake
-from ingest.run import progress
-from ingest.run.progress import ProgressLog, read_totals, save_totals
-from ingest.tables import table_log
+from ingest.landing.result import Landed
+from ingest.runtime import progress
+from ingest.runtime.progress import ProgressLog, read_totals, save_totals
+from ingest.storage import delta_log
+from ingest.storage.layout import Lake
 from tests.spark.workshop import Workshop
 
 AT = datetime(2026, 11, 23, 8, 30, tzinfo=UTC)
@@ -34,7 +34,7 @@ def add(log: ProgressLog, batch: int, name: str = "visits") -> None:
 
 def rows(lake: Lake) -> list[tuple[str, int, int]]:
     """Stream, batch and records of each row."""
-    found = table_log.rows(lake.ops("stream_progress")).to_pylist()
+    found = delta_log.rows(lake.ops("stream_progress")).to_pylist()
     assert all(one["ended_at"] == AT for one in found)
     return sorted((one["stream"], one["_batch_id"], one["records"]) for one in found)
 
@@ -89,20 +89,20 @@ def test_only_the_newest_batches_are_looked_at(lake: Lake, monkeypatch: pytest.M
         first.add("test.visits", landed, 0.5, at)
         first.write()
     read: list[int] = []
-    whole = table_log.rows_where
+    whole = delta_log.rows_where
 
     def watched(*asked: Any, **told: Any) -> pa.Table:
         found = whole(*asked, **told)
         read.extend(found["_batch_id"].to_pylist())
         return found
 
-    monkeypatch.setattr(table_log, "rows_where", watched)
+    monkeypatch.setattr(delta_log, "rows_where", watched)
     second = begun(lake)
     assert read == [6]
     # It is known: that it runs again is no news.
     second.add("test.visits", Landed(batch_id=6, files=0), 0.5, AT)
     second.write()
-    assert len(table_log.rows(lake.ops("stream_progress"))) == 3
+    assert len(delta_log.rows(lake.ops("stream_progress"))) == 3
 
 
 def test_many_files_become_one(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,5 +111,5 @@ def test_many_files_become_one(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> N
     for batch, files in ((2, 1), (4, 2), (6, 3), (8, 1), (10, 2)):
         add(log, batch)
         log.write()
-        assert table_log.number_of_files(lake.ops("stream_progress")) == files
+        assert delta_log.number_of_files(lake.ops("stream_progress")) == files
     assert [batch for _, batch, _ in rows(lake)] == [2, 4, 6, 8, 10]

@@ -16,11 +16,11 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame
 
-from ingest.bronze import landing
-from ingest.decode.tabular_records import TabularRecords
+from ingest.decoders.tabular import TabularRecords
 from ingest.errors import TerminalError
-from ingest.run import blame
-from ingest.tables import columns as ingest_columns
+from ingest.landing import batch
+from ingest.runtime import blame
+from ingest.schemas import ingest_columns
 from tests.spark.workshop import Workshop
 
 
@@ -385,7 +385,7 @@ class Broken(TabularRecords):
 def test_a_file_that_fails_for_an_unknown_reason_is_quarantined_alone(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(landing, "TabularRecords", Broken)
+    monkeypatch.setattr(batch, "TabularRecords", Broken)
     workshop.stream("unknown", format="csv")
     for number, file in enumerate(["a.csv", "bad.csv", "c.csv"]):
         workshop.drop("unknown", file, f"id\n{number}\n")
@@ -404,7 +404,7 @@ def test_where_many_files_fail_alike_the_stream_stops_and_all_land_later(
     for number in range(2):
         workshop.drop("alike", f"bad{number}.csv", f"id\n{number}\n")
     with monkeypatch.context() as patch:
-        patch.setattr(landing, "TabularRecords", Broken)
+        patch.setattr(batch, "TabularRecords", Broken)
         patch.setattr(blame, "_ALIKE", 2)
         assert isinstance(workshop.run("alike"), TerminalError)
     workshop.land("alike")

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame
 
-from ingest.bronze import type_tables
-from ingest.bronze.type_tables import Staged, TypeTables
-from ingest.events.event_type import Change
-from ingest.events.event_types import TypeTable
-from ingest.run import requests
-from ingest.run.groups import group_states
-from ingest.run.requests import Request
-from ingest.tables import table_log
+from ingest.event_types.catalog import TypeTable
+from ingest.event_types.event_type import Change
+from ingest.landing import type_tables
+from ingest.landing.type_tables import Staged, TypeTables
+from ingest.runtime import requests
+from ingest.runtime.requests import Request
+from ingest.runtime.type_table_fill import group_states
+from ingest.storage import delta_log
 from tests.spark.test_event_types import events, types_of
 from tests.spark.workshop import Workshop
 
@@ -243,8 +243,8 @@ def test_tables_are_filled_from_the_beginning_when_they_are_declared_or_lost(
     shutil.rmtree(path)
     assert workshop.fill("later") == []
     assert_is_its_view(workshop, "later", "s")
-    assert table_log.last_version(
-        path, table_log.table_id(workshop.lake.bronze("test__later"))
+    assert delta_log.last_version(
+        path, delta_log.table_id(workshop.lake.bronze("test__later"))
     ) == (max(row[0] for row in workshop.rows("later", "_batch_id")))
 
 

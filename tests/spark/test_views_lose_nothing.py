@@ -12,10 +12,10 @@ import pytest
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from ingest.events.columns import ATTRIBUTE
-from ingest.events.event_type import Change
-from ingest.run import requests
-from ingest.run.requests import Request
+from ingest.event_types.columns import ATTRIBUTE
+from ingest.event_types.event_type import Change
+from ingest.runtime import requests
+from ingest.runtime.requests import Request
 from tests.fuzzing import cases, seed
 from tests.spark.payloads import Payloads, differences
 from tests.spark.test_event_types import COLUMNS, DECLARED, types_of

@@ -14,13 +14,14 @@ from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from ingest.bronze.landing import Landing
-from ingest.bronze.worker_files import WorkerFiles
-from ingest.decode.comments import Comments
-from ingest.decode.repository import StreamSchema
-from ingest.events.event_types import EventTypes
-from ingest.shapes.evolution import declared_schema
-from ingest.tables import columns, delta
+from ingest.event_types.catalog import EventTypes
+from ingest.landing.arrow_files import WorkerFiles
+from ingest.landing.batch import Landing
+from ingest.schemas import ingest_columns
+from ingest.schemas.column_comments import Comments
+from ingest.schemas.evolution import declared_schema
+from ingest.schemas.stream_schema import StreamSchema
+from ingest.spark import delta_tables
 from tests.spark.workshop import Workshop, node
 
 NOW = datetime(2026, 3, 1, 23, 59, 59, 123456, UTC)
@@ -100,10 +101,10 @@ def landing_of(workshop: Workshop, name: str, files: type[WorkerFiles], **ingest
     declared = {"from": "kafka", "topic": name, "format": "json", "key": ["id"], **ingest}
     stream = workshop.declare(name, node(f"test.{name}", declared, KINDS))
     lake, spark = workshop.lake, workshop.spark
-    bronze = T.StructType([*columns.INGEST.fields, *declared_schema(stream.columns).fields])
+    bronze = T.StructType([*ingest_columns.INGEST.fields, *declared_schema(stream.columns).fields])
     clusters = ("_event_date", "_event_type")
-    delta.create_clustered_table(spark, lake.bronze(stream.table), bronze, clusters)
-    delta.create_table(lake.bronze(stream.quarantine_table), columns.QUARANTINE)
+    delta_tables.create_clustered_table(spark, lake.bronze(stream.table), bronze, clusters)
+    delta_tables.create_table(lake.bronze(stream.quarantine_table), ingest_columns.QUARANTINE)
     schema = StreamSchema(spark, lake, stream, name)
     landing = Landing(
         spark=spark,
@@ -265,8 +266,8 @@ def test_a_repeated_batch_lands_what_an_earlier_try_has_not(
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        for module in ("landing", "worker_files"):
-            patched.setattr(f"ingest.bronze.{module}.failpoint", killed)
+        for module in ("batch", "arrow_files"):
+            patched.setattr(f"ingest.landing.{module}.failpoint", killed)
         with pytest.raises(KeyboardInterrupt):
             ours.land_messages(later, 1, repeated=False)
     assert rows_of_workers(ours) == landed
@@ -279,7 +280,7 @@ def test_a_repeated_batch_lands_what_an_earlier_try_has_not(
 def test_a_batch_of_what_only_spark_can_judge_is_left_to_it(
     workshop: Workshop, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "ingest.bronze")
+    caplog.set_level("INFO", "ingest.landing")
     ours, _ = land_both(workshop, "unsuited")
     elsewhere = [{"id": number, "at": "2026-03-01"} for number in range(1000)]
     files = len(list(Path(ours.path).glob("*.parquet")))

@@ -18,11 +18,11 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError
-from ingest.events.registry import registered
-from ingest.lake import Lake
-from ingest.run.lock import StreamLock
-from ingest.run.progress import ProgressLog
-from ingest.run.query import StreamQuery, Trigger
+from ingest.event_types.ops_table import registered
+from ingest.runtime.progress import ProgressLog
+from ingest.runtime.stream_query import StreamQuery, Trigger
+from ingest.storage.layout import Lake
+from ingest.storage.locks import StreamLock
 
 Columns = Mapping[str, str]
 

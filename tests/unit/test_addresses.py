@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.errors import ServersUnknown
-from ingest.lake import Lake
-from ingest.stack.addresses import (
+from ingest.client_properties import (
     RestApi,
     avro_converter,
     connect_api,
@@ -18,6 +16,8 @@ from ingest.stack.addresses import (
     schema_registry_properties,
     stack_file,
 )
+from ingest.errors import ServersUnknown
+from ingest.storage.layout import Lake
 
 
 def test_properties_are_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

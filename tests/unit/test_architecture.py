@@ -14,23 +14,20 @@ MODULES = sorted((ROOT / "ingest").rglob("*.py"))
 # From the ground up. A module may import its own layer and those before it.
 LAYERS = (
     ("errors",),
-    ("java", "shell", "catalog", "column_names"),
-    ("settings",),
-    ("lake", "failpoint", "class_loader", "java_names", "session"),
-    ("stack",),
-    ("registry",),
+    ("column_names", "settings"),
+    ("failpoint", "storage"),
+    ("client_properties", "registry"),
     ("declarations",),
-    ("lineage",),
-    ("shapes",),
-    ("tables",),
-    ("databases",),
-    ("changes",),
-    ("files",),
-    ("events",),
-    ("gate",),
-    ("decode",),
-    ("bronze", "python_workers"),
-    ("run",),
+    ("spark",),
+    ("lineage", "stack"),
+    ("schemas",),
+    ("parse",),
+    ("envelopes",),
+    ("event_types", "sources"),
+    ("arrow_files", "cdc", "connectors", "contracts"),
+    ("decoders",),
+    ("landing",),
+    ("runtime",),
     ("serve",),
     ("cli", "__main__"),
 )
@@ -81,9 +78,16 @@ def test_the_pipeline_does_not_know_the_demo(path: Path) -> None:
     }
 
 
+def test_each_room_is_on_the_page_of_the_architecture() -> None:
+    rows = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").splitlines()
+    named = [re.findall(r"`(\w+)/?`", row.split("|")[1]) for row in rows if row.startswith("| `")]
+    rooms = {path.name for path in (ROOT / "ingest").iterdir() if (path / "__init__.py").is_file()}
+    assert rooms <= {name for names in named for name in names}
+
+
 def test_one_module_builds_sessions() -> None:
     builders = [name_of(path) for path in MODULES if mentions(path, "SparkSession.builder")]
-    assert builders == ["ingest/session.py"]
+    assert builders == ["ingest/spark/session.py"]
 
 
 def test_one_module_reads_the_environment() -> None:
@@ -95,19 +99,19 @@ def test_one_module_reads_the_environment() -> None:
     assert readers == ["ingest/settings.py"]
 
 
-def test_only_bronze_and_the_bookkeeping_write_tables() -> None:
+def test_only_a_few_rooms_write_tables() -> None:
     write = re.compile(r"\.write\.format|\.writeStream|\.writeTo|saveAsTable|insertInto")
     writers = {layer_of(path) for path in MODULES if write.search(path.read_text("utf-8"))}
-    assert writers <= {"bronze", "tables", "files", "run"}
+    assert writers <= {"landing", "spark", "runtime"}
 
 
 def test_only_the_runner_and_the_command_line_catch_everything() -> None:
     caught = {
         layer_of(path) for path in MODULES if "except Exception" in path.read_text(encoding="utf-8")
     }
-    # In `decode` it is a reader of Avro, which broken bytes lead anywhere; in `bronze` landing asks
-    # which file any error comes of.
-    assert caught <= {"run", "serve", "cli", "tables", "decode", "bronze"}
+    # In `envelopes` it is a reader of Avro, which broken bytes lead anywhere; in `landing` the
+    # search for files that cannot be read.
+    assert caught <= {"runtime", "serve", "cli", "storage", "decoders", "envelopes", "landing"}
 
 
 MODELS = sorted(path.relative_to(ROOT / "models") for path in (ROOT / "models").rglob("*.sql"))

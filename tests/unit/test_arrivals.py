@@ -10,17 +10,18 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from ingest.databases.followed import Broker
+from ingest.connectors.postgres_connector import Broker
 from ingest.declarations.databases import with_whole_databases
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Database, KafkaSource
 from ingest.errors import HeadwaterError
-from ingest.lake import Lake
-from ingest.run import arrivals, broker_admin, databases, gaps
-from ingest.run.arrivals import KafkaArrivals
-from ingest.run.broker_admin import Offsets
-from ingest.run.checkpoint import counted
-from ingest.run.topic_order import write_batch
+from ingest.runtime import arrivals, databases, gaps
+from ingest.runtime.arrivals import KafkaArrivals
+from ingest.runtime.checkpoint import counted
+from ingest.sources.planned_batches import write_batch
+from ingest.spark import kafka_admin
+from ingest.spark.kafka_admin import Offsets
+from ingest.storage.layout import Lake
 from tests.spark.workshop import node
 
 
@@ -73,7 +74,7 @@ def test_a_look_at_a_database_keeps_its_broker_when_the_stream_ends(
         made.append(SlowDatabase(lake, database))
         return made[0]
 
-    for module in (arrivals, broker_admin):
+    for module in (arrivals, kafka_admin):
         monkeypatch.setattr(module, "BrokerAdmin", Connection)
     monkeypatch.setattr(databases, "FollowedDatabase", followed)
     monkeypatch.setattr(arrivals, "kafka_properties", lambda _: {})

@@ -10,9 +10,9 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from ingest.decode.arrow_columns import converted_columns
-from ingest.decode.arrow_texts import json_of
-from ingest.decode.arrow_types import column_type
+from ingest.parse.arrow_columns import converted_columns
+from ingest.parse.arrow_texts import json_of
+from ingest.parse.arrow_types import column_type
 
 local = dt.datetime.fromisoformat
 ID = UUID("6132f4a8-45c2-4c22-a135-b1fd127c7e34")

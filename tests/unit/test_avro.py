@@ -12,14 +12,14 @@ import fastavro
 import pytest
 from pyspark.sql import types as T
 
-from ingest.decode.avro_texts import AvroText, avro_texts, why_no_avro
-from ingest.decode.connect_messages import ConnectMessages
-from ingest.decode.exact_json import Known, Refused
-from ingest.decode.json_shapes import shape_text
+from ingest.envelopes.avro_as_json import AvroText, avro_texts, why_no_avro
+from ingest.envelopes.connect import ConnectMessages
 from ingest.errors import SourceUnreadable
+from ingest.parse.json_exact import Known, Refused
+from ingest.parse.json_shapes import shape_text
 from ingest.registry.columns import columns
-from ingest.shapes.evolution import inferred
-from ingest.shapes.shape import parse_shape
+from ingest.schemas.evolution import inferred
+from ingest.schemas.shape import parse_shape
 from tests.avro_lattice import Drawn
 from tests.fuzzing import cases, seed
 

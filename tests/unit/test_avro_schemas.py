@@ -12,10 +12,10 @@ from confluent_kafka.schema_registry import header_schema_id_serializer
 from confluent_kafka.schema_registry.serde import SchemaId
 from confluent_kafka.serialization import MessageField, SerializationContext
 
-from ingest.decode.schema_ids import Headers, forms, headers_in, id_number, id_text, number_of
 from ingest.registry.compatibility import why_not_readable
 from ingest.registry.references import inlined
 from ingest.registry.unsupported import unsupported
+from ingest.registry.wire_format import Headers, forms, headers_in, id_number, id_text, number_of
 
 
 def schema(*fields: tuple[str, Any], name: str = "R", **more: Any) -> str:

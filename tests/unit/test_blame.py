@@ -8,8 +8,8 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 
 from ingest.errors import NewColumnsRefused, SourceUnreadable
-from ingest.run.blame import failing
-from ingest.run.failures import may_be_of_a_file
+from ingest.runtime.blame import failing
+from ingest.runtime.spark_errors import may_be_of_a_file
 
 FILES = [f"{letter}.csv" for letter in "abcdefgh"]
 

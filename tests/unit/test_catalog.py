@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ingest import catalog
-from ingest.catalog import CatalogHeld
+from ingest.storage import embedded_catalog
+from ingest.storage.embedded_catalog import CatalogHeld
 
 HOLDER = """
 import sys
 from pathlib import Path
-from ingest import catalog
-catalog.hold(Path(sys.argv[1]))
+from ingest.storage import embedded_catalog
+embedded_catalog.hold(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -48,7 +48,7 @@ def running(program: str, argument: Path) -> Iterator[subprocess.Popen[str]]:
 def test_a_second_process_is_told_who_holds_it(tmp_path: Path) -> None:
     with running(HOLDER, tmp_path) as holder:
         with pytest.raises(CatalogHeld, match=f"process {holder.pid}") as told:
-            catalog.hold(tmp_path)
+            embedded_catalog.hold(tmp_path)
         assert "\n" not in str(told.value)
 
 
@@ -56,7 +56,7 @@ def test_a_killed_holder_leaves_it_free(tmp_path: Path) -> None:
     with running(HOLDER, tmp_path) as holder:
         holder.kill()
         holder.wait()
-        catalog.hold(tmp_path)
+        embedded_catalog.hold(tmp_path)
 
 
 def test_a_database_that_a_killed_holder_was_making_is_made_anew(tmp_path: Path) -> None:
@@ -65,30 +65,30 @@ def test_a_database_that_a_killed_holder_was_making_is_made_anew(tmp_path: Path)
         database.mkdir()
         (database / "dbex.lck").touch()
     (whole / "service.properties").touch()
-    catalog.hold(tmp_path)
+    embedded_catalog.hold(tmp_path)
     assert not half.exists()
     assert whole.exists()
 
 
 def test_one_process_may_take_it_twice(tmp_path: Path) -> None:
-    catalog.hold(tmp_path)
-    catalog.hold(tmp_path)
+    embedded_catalog.hold(tmp_path)
+    embedded_catalog.hold(tmp_path)
 
 
 def test_a_stranger_with_the_database_open_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catalog, "JVM_SECONDS", 0.1)
+    monkeypatch.setattr(embedded_catalog, "JVM_SECONDS", 0.1)
     database = tmp_path / "metastore_db"
     database.mkdir()
     with (
         running(DERBY, database / "dbex.lck"),
         pytest.raises(CatalogHeld, match="not Headwater's"),
     ):
-        catalog.hold(tmp_path)
-    catalog.hold(tmp_path)
+        embedded_catalog.hold(tmp_path)
+    embedded_catalog.hold(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}'])
 def test_a_half_written_lock_file_is_another_process(text: str) -> None:
-    assert catalog.described(text) == "another process"
+    assert embedded_catalog.described(text) == "another process"

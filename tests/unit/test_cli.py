@@ -11,9 +11,9 @@ from ingest import cli
 from ingest.cli import one_value_each
 from ingest.declarations import project
 from ingest.declarations.stream import FileSource, Format, Stream
-from ingest.lake import Lake
-from ingest.run.lock import StreamLock
-from ingest.run.progress import Totals, save_totals
+from ingest.runtime.progress import Totals, save_totals
+from ingest.storage.layout import Lake
+from ingest.storage.locks import StreamLock
 
 
 @pytest.mark.parametrize(

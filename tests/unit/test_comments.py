@@ -10,8 +10,8 @@ import pytest
 from deltalake import write_deltalake
 
 from ingest.declarations.reading import read_stream
-from ingest.decode.comments import Comments
-from ingest.decode.repository import Agreed
+from ingest.schemas.column_comments import Comments
+from ingest.schemas.stream_schema import Agreed
 from tests.spark.workshop import node
 
 

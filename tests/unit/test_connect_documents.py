@@ -8,9 +8,9 @@ import fastavro
 import pytest
 from pyspark.sql import types as T
 
-from ingest.decode.avro_texts import AvroText
-from ingest.decode.connect_messages import ConnectMessages
-from ingest.decode.exact_json import Refused, written
+from ingest.envelopes.avro_as_json import AvroText
+from ingest.envelopes.connect import ConnectMessages
+from ingest.parse.json_exact import Refused, written
 
 
 def as_read(text: str) -> str:

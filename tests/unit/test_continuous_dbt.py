@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from ingest.lake import Lake
 from ingest.serve import backlog, continuous_dbt
 from ingest.serve.backlog import Backlog, Built, Outcome
 from ingest.serve.continuous_dbt import ContinuousDbt
 from ingest.serve.facts import Catalog
 from ingest.serve.models import Model, Models
+from ingest.storage.layout import Lake
 
 # Seconds in which what is due would have been done, and in which it is done at the latest.
 SHORT, LONG = 1.5, 30.0

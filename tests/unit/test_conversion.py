@@ -5,18 +5,17 @@ from __future__ import annotations
 from pyspark.sql import types as T
 
 from ingest.declarations.datatypes import data_type
-from ingest.shapes.conversion import (
+from ingest.schemas.conversion import (
     assembled,
     at,
     cast_exactly,
     changed,
     extracted,
     misfits,
-    quoted,
-    text_literal,
     type_at,
     union,
 )
+from ingest.spark.sql import quoted, text_literal
 
 
 def struct(text: str) -> T.StructType:

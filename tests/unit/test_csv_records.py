@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ingest.declarations.stream import CsvOptions
-from ingest.files import csv_records
-from ingest.files.csv_records import CsvFile
+from ingest.parse import csv_records
+from ingest.parse.csv_records import CsvFile
 from tests.fuzzing import cases, seed
 
 Seen = tuple[int, list[str | None] | str]

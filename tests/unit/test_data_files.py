@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from ingest.tables.data_files import DataFile, DataFileWriter
+from ingest.arrow_files.parquet_stats import DataFileWriter
+from ingest.spark.delta_commit import DataFile
 
 INSTANT = pa.timestamp("us", tz="UTC")
 VARIANT = pa.struct(

@@ -11,20 +11,15 @@ from typing import Any
 
 import pytest
 
-from ingest.databases.connect import Connect, ConnectorState
-from ingest.databases.connector import (
-    connector_config,
-    followed_tables,
-    is_gap,
-    refused_subject,
-)
+from ingest.client_properties import RestApi, avro_converter
+from ingest.connectors.connect import Connect, ConnectorState
+from ingest.connectors.connector import connector_config, followed_tables, is_gap, refused_subject
 from ingest.declarations.databases import with_whole_databases
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Database, Envelope, Format, KafkaSource, Stream
 from ingest.errors import ConnectorFailed, DeclarationInvalid
-from ingest.lake import Lake
 from ingest.registry.compatibility import Compatibility
-from ingest.stack.addresses import RestApi, avro_converter
+from ingest.storage.layout import Lake
 from tests.unit.test_declarations import TABLE, node
 
 

@@ -12,11 +12,11 @@ from pyspark.sql import types as T
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.reading import json_schema
 from ingest.declarations.stream import DebeziumOptions, DecimalHandling, TimePrecision
-from ingest.decode import connect_values
-from ingest.decode.connect_values import by_schema, by_type
-from ingest.decode.debezium import DebeziumMessages
-from ingest.decode.exact_json import Known, Number, Refused, loaded
-from ingest.decode.fitting import taken
+from ingest.envelopes import connect_types
+from ingest.envelopes.connect_types import by_schema, by_type
+from ingest.envelopes.debezium import DebeziumMessages
+from ingest.parse.json_exact import Known, Number, Refused, loaded
+from ingest.parse.json_fit import taken
 
 CONNECT = "org.apache.kafka.connect.data"
 DEBEZIUM = "io.debezium.time"
@@ -382,5 +382,5 @@ def test_every_semantic_type_that_may_be_declared_is_read() -> None:
     declared = json_schema()["properties"]["debezium"]["properties"]["semantic_types"]
     kinds = {f"{CONNECT}.Decimal": T.DecimalType(5, 2), "io.debezium.data.Json": T.VariantType()}
     for name in declared["additionalProperties"]["enum"]:
-        found = connect_values.by_name(name, kinds.get(name))
-        assert found is not connect_values.unchanged, name
+        found = connect_types.by_name(name, kinds.get(name))
+        assert found is not connect_types.unchanged, name

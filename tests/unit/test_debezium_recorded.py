@@ -12,8 +12,8 @@ from pyspark.sql import types as T
 
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.stream import DebeziumOptions, DecimalHandling, TimePrecision
-from ingest.decode.avro_texts import avro_texts
-from ingest.decode.debezium import DebeziumMessages
+from ingest.envelopes.avro_as_json import avro_texts
+from ingest.envelopes.debezium import DebeziumMessages
 from tests.recorded import FAR, FOLDER, lines, truth
 
 MODES = "abcdefgh"

@@ -15,7 +15,7 @@ from ingest.cli import show
 from ingest.declarations import project
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Envelope, Format, SchemaEvolution
-from ingest.declarations.words import duration, size_in_bytes, split_path
+from ingest.declarations.values import duration, size_in_bytes, split_path
 from ingest.errors import DeclarationInvalid, SelectionEmpty
 
 GOOD: Mapping[str, Any] = {"from": "files", "path": "landing/orders", "format": "json"}

@@ -11,17 +11,17 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import types as T
 
-from ingest.decode.arrow_json import legible, records
-from ingest.decode.exact_json import loaded
-from ingest.decode.structures import Places, Watch, shape_of
-from ingest.events import variations
-from ingest.events.columns import columns_of, kept_with, type_of
-from ingest.events.event_type import Change, EventType
-from ingest.events.names import TableNames, table_name
-from ingest.events.variations import Known, canonical, variation
-from ingest.shapes.evolution import leaves
-from ingest.shapes.shape import EMPTY, Shape, parse_shape, written_shape
-from ingest.shapes.texts import kind_of_text
+from ingest.event_types import variations
+from ingest.event_types.columns import columns_of, kept_with, type_of
+from ingest.event_types.event_type import Change, EventType
+from ingest.event_types.inference import Places, Watch, shape_of
+from ingest.event_types.names import TableNames, table_name
+from ingest.event_types.variations import Known, canonical, variation
+from ingest.parse.json_columns import legible, records
+from ingest.parse.json_exact import loaded
+from ingest.schemas.evolution import leaves
+from ingest.schemas.shape import EMPTY, Shape, parse_shape, written_shape
+from ingest.schemas.texts import kind_of_text
 
 PLACES = Places(("type",), ("data",))
 KIND = T.StructType([T.StructField("type", T.StringType()), T.StructField("data", T.VariantType())])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.decode.exact_json import (
+from ingest.parse.json_exact import (
     DEEPEST,
     LARGEST_RECORD,
     Refused,

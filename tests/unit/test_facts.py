@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from ingest.lake import Lake
 from ingest.serve.facts import Facts
+from ingest.storage.layout import Lake
 from tests.unit.test_scaffold import stream
 
 CHANGED = datetime(2026, 11, 25, 1, 2, 3, 4, UTC)

@@ -21,9 +21,9 @@ from pyspark.sql import types as T
 
 from ingest.column_names import member_path
 from ingest.declarations.datatypes import data_type
-from ingest.decode import arrow_json
-from ingest.decode.exact_json import is_unicode, loaded
-from ingest.decode.fitting import arrow_type, fitted, taken
+from ingest.parse import json_columns
+from ingest.parse.json_exact import is_unicode, loaded
+from ingest.parse.json_fit import arrow_type, fitted, taken
 from tests.fuzzing import cases, seed
 
 
@@ -39,7 +39,7 @@ def read(kind: T.StructType, *texts: str | bytes | None) -> list[dict[str, Any] 
     raw = [text.encode() if isinstance(text, str) else text for text in texts]
     array = pa.array(raw, pa.binary())
     strings = pa.Array.from_buffers(pa.string(), len(array), array.buffers())
-    found = arrow_json.records(strings, kind, overflow_matters=True)
+    found = json_columns.records(strings, kind, overflow_matters=True)
     pairs = zip(found.columns.to_pylist(), found.are_whole, strict=True)
     return [row if is_whole else None for row, is_whole in pairs]
 
@@ -189,7 +189,7 @@ def test_prose_and_times_cost_no_second_look() -> None:
     # Of a change's message.
     change = '{"ts_us":1795693096559116,"ts_ns":1795693096559116000}'
 
-    with patch.object(arrow_json, "fitted", side_effect=AssertionError):
+    with patch.object(json_columns, "fitted", side_effect=AssertionError):
         held = read(struct("a string, b array<string>, c double"), text)
         held += read(struct("ts_us bigint, ts_ns bigint"), change)
 
@@ -224,7 +224,7 @@ def test_a_misfit_does_not_touch_large_numbers_of_its_column() -> None:
 
 def test_without_columns_only_empty_objects_fit() -> None:
     texts = pa.array(["{}", '{"a":1}', "[]", "{"])
-    found = arrow_json.records(texts, struct(""), overflow_matters=True)
+    found = json_columns.records(texts, struct(""), overflow_matters=True)
     assert list(found.are_whole) == [True, False, False, False]
 
 
@@ -278,9 +278,9 @@ def test_what_counting_proves_holds_value_by_value(
     if not is_unicode(text):
         text = json.dumps(document, separators=separators)
     texts = pa.array([text, "{}"])
-    with patch.object(arrow_json, "fitted", return_value=None):
-        proven = arrow_json.records(texts, COLUMNS, overflow_matters=True)
-    found = arrow_json.records(texts, COLUMNS, overflow_matters=True)
+    with patch.object(json_columns, "fitted", return_value=None):
+        proven = json_columns.records(texts, COLUMNS, overflow_matters=True)
+    found = json_columns.records(texts, COLUMNS, overflow_matters=True)
     assert found.are_whole[0] or not proven.are_whole[0]
     assert found.are_whole[0] == fits(text, COLUMNS)
     if found.are_whole[0]:
@@ -299,7 +299,7 @@ def test_a_text_that_is_whole_holds_just_what_python_reads() -> None:
     for _ in range(cases(60)):
         documents = [fitting_document(draw, COLUMNS) for _ in range(40)]
         texts = [dumped(draw, one) for one in documents]
-        found = arrow_json.records(pa.array(texts), COLUMNS, overflow_matters=True)
+        found = json_columns.records(pa.array(texts), COLUMNS, overflow_matters=True)
         columns, rescued = found.columns.to_pylist(), found.rescued.to_pylist()
         for row in np.flatnonzero(found.are_whole).tolist():
             text = texts[row]

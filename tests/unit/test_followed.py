@@ -13,15 +13,15 @@ import pytest
 from deltalake import write_deltalake
 from typing_extensions import override
 
-from ingest.databases.connect import Connect, ConnectorState
-from ingest.databases.connector import SNAPSHOT_LSN, followed_tables
-from ingest.databases.followed import SLOT, UNFOLLOWED, Broker, FollowedDatabase
-from ingest.databases.postgres import PostgresLog, Slot
+from ingest.client_properties import RestApi
+from ingest.connectors.connect import Connect, ConnectorState
+from ingest.connectors.connector import SNAPSHOT_LSN, followed_tables
+from ingest.connectors.postgres import PostgresLog, Slot
+from ingest.connectors.postgres_connector import SLOT, UNFOLLOWED, Broker, FollowedDatabase
 from ingest.declarations.stream import Database, DatabaseTable
 from ingest.errors import GapFound, HeadwaterError, SourceUnreadable
-from ingest.lake import Lake
-from ingest.run.databases import DatabaseWatch
-from ingest.stack.addresses import RestApi
+from ingest.runtime.databases import DatabaseWatch
+from ingest.storage.layout import Lake
 
 NAME = "headwater_shop"
 

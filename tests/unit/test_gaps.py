@@ -12,12 +12,12 @@ import pytest
 
 from ingest.cli import status
 from ingest.errors import ConnectorFailed, DataLost, GapFound
-from ingest.lake import Lake
-from ingest.run.progress import read_totals, save_totals
+from ingest.runtime.progress import read_totals, save_totals
 from ingest.serve import gaps
 from ingest.serve.backlog import Built, Outcome
 from ingest.serve.model_states import ModelStates
 from ingest.serve.models import Model
+from ingest.storage.layout import Lake
 from tests.spark.workshop import node
 from tests.unit.test_served_models import manifest
 from tests.unit.test_served_models import node as model

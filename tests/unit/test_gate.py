@@ -14,14 +14,14 @@ from typing_extensions import override
 
 from ingest import settings
 from ingest.cli import gate
+from ingest.contracts.comparison import against_revision
+from ingest.contracts.differences import differences, is_widening
+from ingest.contracts.promises import Promise, promised
+from ingest.contracts.registration import ask_for_compatibility
+from ingest.contracts.revisions import promised_at
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.reading import read_stream
 from ingest.errors import DeclarationInvalid, RevisionUnknown, SchemaRefused
-from ingest.gate.comparison import against_revision
-from ingest.gate.differences import differences, is_widening
-from ingest.gate.promises import Promise, promised
-from ingest.gate.registration import ask_for_compatibility
-from ingest.gate.revisions import promised_at
 from ingest.lineage.readers import Readers
 from ingest.registry.client import SchemaRegistry
 from ingest.registry.columns import columns

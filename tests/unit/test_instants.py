@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import types as T
 
-from ingest.decode.instants import instants_in, without_instants
+from ingest.parse.timestamps import instants_in, without_instants
 
 KIND = T.StructType(
     [

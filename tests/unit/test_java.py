@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import JavaMissing
-from ingest.java import find_java, major_version
+from ingest.spark.java import find_java, major_version
 
 VERSION_TEXTS = {
     'openjdk version "17.0.15" 2025-04-15': 17,

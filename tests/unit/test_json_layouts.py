@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ingest.decode.json_layouts import Layouts
+from ingest.parse.json_layouts import Layouts
 from tests.fuzzing import cases, seed
 
 NAMES = ["a", "b", "", '"', "\\", "a b", "abcdefgh", "abcdefghi", "abcdefgh" * 3, "ä", "{", "}{"]

@@ -6,9 +6,9 @@ import pytest
 from pyspark.sql import types as T
 
 from ingest.declarations.datatypes import data_type
-from ingest.decode.exact_json import record
-from ingest.decode.json_shapes import shape_text
-from ingest.shapes.shape import parse_shape
+from ingest.parse.json_exact import record
+from ingest.parse.json_shapes import shape_text
+from ingest.schemas.shape import parse_shape
 
 
 def shape(document: str, members: str = "") -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.bronze.landed import Landed
 from ingest.errors import RecordsMissing
+from ingest.landing.result import Landed
 
 
 def landed(read: int, bronze: int, quarantine: int) -> Landed:

@@ -8,15 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.files import lines
-from ingest.files.lines import (
-    blocks,
-    line_starts,
-    numbered_lines,
-    packed_otherwise,
-    read_at,
-    whole,
-)
+from ingest.parse import lines
+from ingest.parse.lines import blocks, line_starts, numbered_lines, packed_otherwise, read_at, whole
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 1000])

@@ -14,12 +14,12 @@ import pytest
 from ingest.declarations.globs import glob_problem
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import CsvOptions, DatedFolders, FileSource, Format
+from ingest.decoders.file_headers import csv_header, why_unreadable
 from ingest.errors import DeclarationInvalid, FolderMissing, SourceUnreadable
-from ingest.files.csv_records import CsvFile
-from ingest.files.headers import csv_header, why_unreadable
-from ingest.files.lines import whole
-from ingest.files.listing import FoundFile, check_folder, check_paths, listed
-from ingest.files.queue import batches
+from ingest.parse.csv_records import CsvFile
+from ingest.parse.lines import whole
+from ingest.sources.file_queue import batches
+from ingest.sources.listing import FoundFile, check_folder, check_paths, listed
 from tests.spark.workshop import node
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)

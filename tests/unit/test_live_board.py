@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from ingest.lake import Lake
-from ingest.run.progress import Totals, save_totals
+from ingest.runtime.progress import Totals, save_totals
+from ingest.storage.layout import Lake
 from live import board
 from live.board import STREAMS, Board
 from live.newest import age_when_landed

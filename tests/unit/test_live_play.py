@@ -15,10 +15,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from ingest.client_properties import stack_file
 from ingest.errors import StackFailed
-from ingest.lake import Lake
-from ingest.stack.addresses import stack_file
 from ingest.stack.stack import Stack
+from ingest.storage.layout import Lake
 from live import server as served
 from live.parts import Parts
 from live.server import Server, serving
@@ -120,6 +120,8 @@ def test_a_part_that_was_killed_is_named_and_so_is_its_log(stack: Stack) -> None
     pid = next(one.pid for one in stack.status() if one.part == "postgres")
     assert pid
     os.kill(pid, signal.SIGKILL)
+    # A process may run on for a moment after it was killed.
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     named = rf"^postgres was killed; see .*{stack.log('postgres').name}$"
     with pytest.raises(StackFailed, match=named):
         parts.look()

@@ -22,18 +22,18 @@ from ingest.errors import (
     TerminalError,
 )
 from ingest.failpoint import failpoint
-from ingest.lake import Lake
-from ingest.run.checkpoint import Identity, fresh_identity, identity_of
-from ingest.run.failures import explained
-from ingest.run.lock import StreamLock, is_held
-from ingest.run.progress import read_totals, save_totals
-from ingest.run.runner import refuse_death
-from ingest.tables import table_log
+from ingest.runtime.checkpoint import Identity, fresh_identity, identity_of
+from ingest.runtime.progress import read_totals, save_totals
+from ingest.runtime.runner import refuse_death
+from ingest.runtime.spark_errors import explained
+from ingest.storage import delta_log
+from ingest.storage.layout import Lake
+from ingest.storage.locks import StreamLock, is_held
 
 HOLDER = """
 import sys
 from pathlib import Path
-from ingest.run.lock import StreamLock
+from ingest.storage.locks import StreamLock
 with StreamLock(Path(sys.argv[1]), "shop.orders"):
     print("held", flush=True)
     sys.stdin.read()
@@ -90,8 +90,8 @@ def test_a_lock_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 @pytest.fixture
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
     """A lake whose table has the id `here` and rows up to batch 7."""
-    monkeypatch.setattr(table_log, "table_id", lambda *_: "here")
-    monkeypatch.setattr(table_log, "newest_batch", lambda *_: 7)
+    monkeypatch.setattr(delta_log, "table_id", lambda *_: "here")
+    monkeypatch.setattr(delta_log, "newest_batch", lambda *_: 7)
     return Lake(str(tmp_path))
 
 
@@ -120,7 +120,7 @@ def test_a_checkpoint_is_known_again(lake: Lake) -> None:
 
 
 def test_a_stream_that_never_ran_gets_one(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_log, "newest_batch", lambda *_: -1)
+    monkeypatch.setattr(delta_log, "newest_batch", lambda *_: -1)
     made = identity_of(lake, STREAM)
     assert made.first_batch_id == 0
     assert identity_of(lake, STREAM) == made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.bronze.maintenance import bound_of
+from ingest.landing.compaction import bound_of
 
 KILO, MEGA = 2**10, 2**20
 

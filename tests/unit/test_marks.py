@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.changes.rendering import rendered, statements
+from ingest.cdc.macros import rendered, statements
 
 SMALL, LARGE = 2**20 - 1, 2**20
 

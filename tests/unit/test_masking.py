@@ -11,8 +11,8 @@ import pytest
 
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Mask
-from ingest.decode.masking import Masking
-from ingest.decode.reading import Reading
+from ingest.envelopes.masking import Masking
+from ingest.envelopes.message_reader import Reading
 from ingest.errors import DeclarationInvalid
 from tests.spark.workshop import node
 

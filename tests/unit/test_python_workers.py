@@ -8,7 +8,7 @@ from typing import IO
 
 import pytest
 
-from ingest import python_workers
+from ingest.decoders import worker_daemon
 
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
@@ -44,7 +44,7 @@ def test_each_piece_is_acknowledged_before_the_next_is_waited_for(
             sender.sendall(b"first")
             monkeypatch.setattr(socket, "socket", Watched)
             sender.sendall(b"second")
-        python_workers.prompt(main)(infile, outfile)
+        worker_daemon.prompt(main)(infile, outfile)
         assert outfile.getvalue() == b"firstsecond"
     assert told == ["received", "acknowledged"] * (len(told) // 2)
     assert len(told) >= 4

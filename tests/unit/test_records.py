@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, TableFeatures, write_deltalake
 
-from ingest.lake import Lake
 from ingest.serve.records import Records
-from ingest.tables import table_log
+from ingest.storage import delta_log
+from ingest.storage.layout import Lake
 
 NOW = datetime(2026, 11, 26, 22, 41, 0, 5, UTC)
 RUNS = pa.schema(
@@ -37,8 +37,8 @@ def test_rows_are_written_in_one_commit(records: Records) -> None:
     ]
     assert records.append("model_runs", rows)
     path = records.lake.ops("model_runs")
-    assert table_log.version(path) == 1
-    assert sorted(table_log.rows(path).to_pylist(), key=lambda row: str(row["node"])) == [
+    assert delta_log.version(path) == 1
+    assert sorted(delta_log.rows(path).to_pylist(), key=lambda row: str(row["node"])) == [
         {"node": "model.a", "rows": 3, "started_at": NOW},
         {"node": "model.b", "rows": None, "started_at": None},
     ]
@@ -49,15 +49,15 @@ def test_a_table_that_asks_more_of_writers_is_left_to_spark(records: Records) ->
     DeltaTable(path).alter.add_feature(
         TableFeatures.RowTracking, allow_protocol_versions_increase=True
     )
-    version = table_log.version(path)
+    version = delta_log.version(path)
     assert not records.append("model_runs", [["model.a", 3, NOW]])
-    assert table_log.version(path) == version
+    assert delta_log.version(path) == version
 
 
 def test_where_another_dbt_may_write_spark_does(records: Records) -> None:
     beside = Records(records.lake, lambda: False)
     assert not beside.append("model_runs", [["model.a", 3, NOW]])
-    assert table_log.version(records.lake.ops("model_runs")) == 0
+    assert delta_log.version(records.lake.ops("model_runs")) == 0
 
 
 def test_the_newest_commit_is_told(records: Records) -> None:

@@ -13,9 +13,10 @@ import yaml
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from ingest import catalog, errors
+from ingest import errors
 from ingest.declarations.reading import json_schema
-from ingest.tables.columns import INGEST, QUARANTINE
+from ingest.schemas.ingest_columns import INGEST, QUARANTINE
+from ingest.storage import embedded_catalog
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -117,7 +118,7 @@ def test_every_column_that_ingest_adds_is_documented_with_its_type() -> None:
 
 def test_every_error_code_is_documented_under_its_exit_code() -> None:
     known = set(codes(errors.HeadwaterError))
-    assert (catalog.CatalogHeld.code, 1) in known
+    assert (embedded_catalog.CatalogHeld.code, 1) in known
     for exit_code in (1, 2):
         documented = first_cells(section(ERRORS, f"Codes with exit code {exit_code}"))
         assert documented == {code for code, ends in known if ends == exit_code}

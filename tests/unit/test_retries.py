@@ -13,11 +13,11 @@ import pytest
 
 from ingest.declarations.stream import Format, KafkaSource, Stream
 from ingest.errors import BrokerUnreachable, CheckpointInvalid, HeadwaterError
-from ingest.lake import Lake
-from ingest.run import retries as waiting
-from ingest.run import runner
-from ingest.run.progress import ProgressLog, read_totals
-from ingest.run.retries import Retries
+from ingest.runtime import retries as waiting
+from ingest.runtime import runner
+from ingest.runtime.progress import ProgressLog, read_totals
+from ingest.runtime.retries import Retries
+from ingest.storage.layout import Lake
 
 STREAM = Stream(
     unique_id="source.headwater.shop.orders",
@@ -81,7 +81,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(runner, "StreamQuery", Query)
     monkeypatch.setattr(runner, "_LOOK_EVERY", 0.01)
     monkeypatch.setattr(waiting, "_FIRST", 0.01)
-    monkeypatch.setattr("ingest.run.runner.delta.register", lambda *_: None)
+    monkeypatch.setattr("ingest.runtime.runner.delta_tables.register", lambda *_: None)
     Query.started, Query.stopping = [], threading.Event()
     return Query.started
 

@@ -17,8 +17,8 @@ from ingest.cli.scaffold import texts, written
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
 from ingest.errors import TypeUnknown
-from ingest.events.registry import Registered, chosen
-from ingest.tables.columns import INGEST
+from ingest.event_types.ops_table import Registered, chosen
+from ingest.schemas.ingest_columns import INGEST
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 

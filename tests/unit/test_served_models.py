@@ -11,11 +11,11 @@ import pytest
 
 from dbt_headwater import shortened
 from ingest.errors import DeclarationInvalid
-from ingest.lake import Lake
 from ingest.serve.backlog import Built, Outcome
 from ingest.serve.dbt_build import first_line
 from ingest.serve.model_states import ModelStates, model_states
 from ingest.serve.models import Model, models_of, sources_of
+from ingest.storage.layout import Lake
 
 JAVA = (
     "Runtime Error in model a (a.sql)\n  An error occurred while calling o97.sql.\n"

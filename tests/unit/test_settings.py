@@ -10,7 +10,7 @@ import pytest
 
 from ingest import settings
 from ingest.errors import InputError, ProjectUnreadable
-from ingest.lake import Lake
+from ingest.storage.layout import Lake
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pyspark.sql import types as T
 
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.stream import ColumnHint, Evolution, SchemaEvolution
-from ingest.shapes.evolution import (
+from ingest.schemas.evolution import (
     MAP_FROM_KEYS,
     declared_schema,
     evolved,
@@ -18,7 +18,7 @@ from ingest.shapes.evolution import (
     leaves,
     widened,
 )
-from ingest.shapes.shape import Shape, merged, parse_shape
+from ingest.schemas.shape import Shape, merged, parse_shape
 
 ADD = Evolution()
 RESERVED = frozenset({"_rescued", "_batch_id"})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.shell import cleaned, with_programs
+from ingest.spark.shell import cleaned, with_programs
 
 HOSTILE = {
     "SPARK_HOME": "/opt/spark",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.session import sparing_options
+from ingest.spark.session import sparing_options
 
 
 @pytest.mark.parametrize(

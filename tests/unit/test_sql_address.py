@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import AddressRefused
-from ingest.lake import Lake
 from ingest.serve import server
 from ingest.serve.sql_endpoint import address, check_free
+from ingest.storage.layout import Lake
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ingest import settings
 from ingest.cli import app
+from ingest.client_properties import stack_file
 from ingest.errors import InputError
-from ingest.lake import Lake
-from ingest.stack.addresses import stack_file
+from ingest.spark import launch
 from ingest.stack.broker import new_cluster_id
 from ingest.stack.part import JavaPart, Place
 from ingest.stack.ports import declared_ports, free_port
 from ingest.stack.stack import Stack
+from ingest.storage.layout import Lake
 
 
 class Sleeper(JavaPart):
@@ -54,7 +54,7 @@ class Sleeper(JavaPart):
 @pytest.fixture
 def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     """A stack of two parts, of which the first has a port of its own, too."""
-    monkeypatch.setattr(settings, "prepare_process", lambda: None)
+    monkeypatch.setattr(launch, "prepare_process", lambda: None)
     stack = Stack(Lake(str(tmp_path)))
     parts = Sleeper("kafka", ("clients", "controller")), Sleeper("postgres")
     stack.parts = {part.name: part for part in parts}

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import types as T
 
+from ingest.arrow_files.columns import are_plain, arrow_type, made
 from ingest.declarations.datatypes import data_type
-from ingest.decode.table_columns import are_plain, arrow_type, made
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.run.broker_admin import Offsets
-from ingest.run.checkpoint import counted, is_unfinished
-from ingest.run.topic_order import pattern, planned, write_batch
+from ingest.runtime.checkpoint import counted, is_unfinished
+from ingest.sources.planned_batches import pattern, planned, write_batch
+from ingest.spark.kafka_admin import Offsets
 
 ORDER = ("old", "new")
 

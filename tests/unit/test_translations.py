@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ingest.decode.exact_json import Refused
-from ingest.decode.translations import CloudEventTranslation
+from ingest.envelopes.cloudevents import CloudEventTranslation
+from ingest.parse.json_exact import Refused
 
 ID = ("ce_id", b"1")
 

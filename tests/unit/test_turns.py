@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ingest.run.turns import Turns
+from ingest.runtime.scheduling import Turns
 
 # Seconds that no answer takes.
 LONG = 30.0

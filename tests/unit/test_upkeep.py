@@ -12,11 +12,11 @@ from typing import Any, cast
 
 import pytest
 
-from ingest.bronze.current import CurrentTable
+from ingest.cdc.current_table import CurrentTable
 from ingest.declarations.stream import Format, KafkaSource, Stream
 from ingest.errors import HeadwaterError, TransientError
-from ingest.lake import Lake
-from ingest.run.upkeep import Upkeep, kept_up
+from ingest.runtime.upkeep import Upkeep, kept_up
+from ingest.storage.layout import Lake
 
 STREAM = Stream(
     unique_id="source.headwater.shop.orders",

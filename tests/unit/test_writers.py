@@ -20,19 +20,19 @@ import pytest
 from pyspark.sql import types as T
 from typing_extensions import override
 
+from ingest.client_properties import schema_registry_properties
 from ingest.declarations.stream import Mask
-from ingest.decode.connect_messages import ConnectMessages
-from ingest.decode.masking import Masking
-from ingest.decode.reading import Reading
-from ingest.decode.repository import Agreed
-from ingest.decode.schema_ids import id_number
-from ingest.decode.translations import AvroTranslation
-from ingest.decode.verdicts import judging
-from ingest.decode.writers import Writers
+from ingest.decoders.second_pass import judging
+from ingest.decoders.writer_schemas import Writers
+from ingest.envelopes.cloudevents import AvroTranslation
+from ingest.envelopes.connect import ConnectMessages
+from ingest.envelopes.masking import Masking
+from ingest.envelopes.message_reader import Reading
 from ingest.errors import InputError, RegistryUnreachable
-from ingest.lake import Lake
 from ingest.registry.client import SchemaRegistry
-from ingest.stack.addresses import schema_registry_properties
+from ingest.registry.wire_format import id_number
+from ingest.schemas.stream_schema import Agreed
+from ingest.storage.layout import Lake
 from tests.reference import properties
 
 SCHEMA = json.dumps(

@@ -1,0 +1,1 @@
+"""Data files of Delta tables, written by Spark's Python workers."""

@@ -1,0 +1,152 @@
+"""One application of changes: read, weigh, remember, write. dbt's materialization does the same."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ingest.cdc.macros import rendered, statements
+from ingest.cdc.rules import Rules
+from ingest.errors import InputError
+from ingest.spark.checkpointed import Keeper
+from ingest.storage import delta_log
+from ingest.storage.layout import is_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Seconds between two looks for what the memory may forget, which cost a tenth of an application.
+_FORGET_EVERY = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What an application did, in rows."""
+
+    upserted: int = 0
+    deleted: int = 0
+    closed: int = 0
+    late: int = 0
+    tied: int = 0
+    quarantined: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A table that follows changes, and its memory: what SQL calls them.
+
+    `path` is where the table's files are, where that is known.
+    """
+
+    table: str
+    memory: str
+    view: str
+    path: str | None = None
+
+
+class ChangeApplication:
+    """Applies the rows of a view to a table. Repeating it changes nothing."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        target: Target,
+        rules: Rules,
+        before_statement: Callable[[str], None] = lambda _: None,
+        on_refused: Callable[[DataFrame], None] = lambda _: None,
+    ) -> None:
+        self._spark = spark
+        self._target = target
+        self._rules = rules
+        self._before_statement = before_statement
+        self._on_refused = on_refused
+        self._keeper = Keeper()
+        self._forgot_at = -_FORGET_EVERY
+
+    def __call__(self, view: str) -> Outcome:
+        """Apply the changes that a temporary view holds."""
+        plan = self._plan(view)
+        try:
+            self._run("evolve_columns", plan)
+            self._run("prepare_changes", plan)
+            plan.update(self._row(rendered("survey_changes", plan)))
+            self._weigh(plan)
+            if plan["level"]:
+                self._weigh(plan)
+            if plan["quarantined"]:
+                self._on_refused(self._spark.sql(rendered("refused_changes", plan)))
+            plan["is_remembering"] = bool(rendered("is_remembering", plan))
+            self._run("remember_changes", plan)
+            self._write(plan)
+            self._run("remember_extract", plan)
+        finally:
+            for statement in statements("release_changes", plan):
+                self._keeper.run(self._spark.sql, statement)
+        return Outcome(**{name: plan[name] for name in Outcome.__dataclass_fields__})
+
+    def _plan(self, view: str) -> dict[str, Any]:
+        target = self._columns(self._target.table)
+        memory = self._columns(self._target.memory)
+        plan = self._rules.as_plan() | {
+            "input": view,
+            "target": self._target.table,
+            "memory": self._target.memory,
+            "view": self._target.view,
+            "adds_columns": True,
+            "input_columns": self._columns(view),
+            "target_columns": target,
+            "target_bytes": self._bytes(),
+            "has_memory": bool(memory and target),
+            "is_memory_stale": bool(memory and not target),
+            "is_forgetting": time.monotonic() - self._forgot_at >= _FORGET_EVERY,
+        }
+        rendered("plan_changes", plan)
+        problem = rendered("refused_plan", plan)
+        if problem:
+            raise InputError(f"{self._target.table}: {problem}")
+        return plan
+
+    def _bytes(self) -> int | None:
+        path = self._target.path
+        return sum(delta_log.sizes_of_files(path)) if path and is_table(path) else None
+
+    def _weigh(self, plan: dict[str, Any]) -> None:
+        *before, last = statements("weigh_changes", plan)
+        for statement in before:
+            self._execute(statement)
+        plan.update(self._row(last))
+
+    def _write(self, plan: dict[str, Any]) -> None:
+        if plan["target_columns"]:
+            self._run("write_changes", plan)
+            if plan["is_forgetting"] and plan["is_remembering"] and plan["has_memory"]:
+                self._forgot_at = time.monotonic()
+        else:
+            query = rendered("first_rows", plan)
+            self._execute(
+                f"create or replace table {plan['target']} using delta "
+                f"tblproperties ('delta.enableDeletionVectors' = 'true') as {query}"
+            )
+
+    def _run(self, macro: str, plan: dict[str, Any]) -> None:
+        for statement in statements(macro, plan):
+            self._execute(statement)
+
+    def _row(self, query: str) -> dict[str, Any]:
+        row: dict[str, Any] = self._execute(query).collect()[0].asDict()
+        return row
+
+    def _execute(self, statement: str) -> Any:
+        self._before_statement(statement)
+        return self._keeper.run(self._spark.sql, statement)
+
+    def _columns(self, relation: str) -> dict[str, str]:
+        from pyspark.errors import AnalysisException
+
+        try:
+            schema = self._spark.table(relation).schema
+        except AnalysisException:
+            return {}
+        return {field.name: field.dataType.simpleString() for field in schema}

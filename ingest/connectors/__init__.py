@@ -1,0 +1,1 @@
+"""Kafka Connect's connectors of databases, and whether changes were lost."""

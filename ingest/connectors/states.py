@@ -1,0 +1,33 @@
+"""How connectors are, for people who ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ingest.client_properties import connect_api
+from ingest.connectors.connect import Connect
+from ingest.connectors.connector import connector_name
+from ingest.declarations.stream import KafkaSource, Stream
+from ingest.errors import ConnectorFailed, ServersUnknown
+from ingest.storage.layout import Lake
+
+
+def connector_states(lake: Lake, streams: Sequence[Stream]) -> Mapping[str, str]:
+    """How the connectors of streams are, by the streams' names, as Kafka Connect tells it."""
+    told: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for one in streams:
+        database = one.source.database if isinstance(one.source, KafkaSource) else None
+        if database is None:
+            continue
+        if database.name not in told:
+            told[database.name] = _told_state(lake, connector_name(database))
+        found[one.name] = told[database.name]
+    return found
+
+
+def _told_state(lake: Lake, name: str) -> str:
+    try:
+        return str(Connect(connect_api(lake)).state(name) or "there is none")
+    except (ConnectorFailed, ServersUnknown) as error:
+        return f"not known: {error}"

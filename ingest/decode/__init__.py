@@ -1,1 +1,0 @@
-"""From bytes to typed records, one module a format."""

@@ -1,0 +1,85 @@
+"""What a file says about its columns, and whether it can be read to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ingest.column_names import folded
+from ingest.declarations.stream import Format
+from ingest.errors import SourceUnreadable
+from ingest.parse.csv_records import CsvFile
+from ingest.storage.files import opened
+
+_CHUNK = 1 << 22
+# A ValueError is what Python says of a column name that is not UTF-8.
+_BROKEN = (OSError, EOFError, ValueError, pa.ArrowException)
+_SHOWN = 200
+
+
+def csv_header(file: CsvFile) -> tuple[str, ...] | None:
+    """The names in a file's header, without blanks around them; None where it has no lines.
+
+    Raises SourceUnreadable.
+    """
+    try:
+        header = file.header()
+    except (OSError, EOFError) as error:
+        raise SourceUnreadable(f"{file.path}: {error}") from error
+    if header is None:
+        return None
+    shown = header.raw[:_SHOWN].decode(errors="backslashreplace")
+    if header.fault:
+        raise SourceUnreadable(f"{file.path}: its header: {header.fault[1]}: {shown}")
+    # After a blank a quote is none, but of names it is meant as one.
+    names = tuple((name or "").strip().strip(file.options.quote) for name in header.values)
+    if "\0" in "".join(names):
+        raise SourceUnreadable(f"{file.path}: its header has a zero byte; is it UTF-16? {shown}")
+    if len({folded(name) for name in names}) < len(names) or not all(names):
+        raise SourceUnreadable(
+            f"{file.path}: its header has an empty name or one name twice: {shown}"
+        )
+    return names
+
+
+def opened_parquet(path: str) -> pq.ParquetFile:
+    """A Parquet file. Raises OSError, or pyarrow's errors, where its footer is broken."""
+    system, inside = opened(path)
+    # In nanoseconds, the oldest form of a timestamp would end in the year 2262 and begin again.
+    return pq.ParquetFile(inside, filesystem=system, coerce_int96_timestamp_unit="us")
+
+
+def parquet_footer(path: str) -> tuple[pa.Schema, pq.FileMetaData]:
+    """The columns of a Parquet file, and where they stand. Raises SourceUnreadable."""
+    try:
+        with opened_parquet(path) as file:
+            return file.schema_arrow, file.metadata
+    except _BROKEN as error:
+        raise SourceUnreadable(f"{path}: {' '.join(str(error).split())}") from error
+
+
+def empty_files(paths: Sequence[str]) -> list[str]:
+    """The files of no bytes among `paths`, which share a file system."""
+    if not paths:
+        return []
+    system, _ = opened(paths[0])
+    found = system.get_file_info([opened(path)[1] for path in paths])
+    return [path for path, info in zip(paths, found, strict=True) if info.size == 0]
+
+
+def why_unreadable(path: str, file_format: Format) -> None:
+    """Read a file to its end; raises SourceUnreadable with the reason where that fails."""
+    try:
+        if file_format is Format.PARQUET:
+            with opened_parquet(path) as file:
+                for group in range(file.num_row_groups):
+                    file.read_row_group(group)
+        else:
+            system, inside = opened(path)
+            with system.open_input_stream(inside) as stream:
+                while stream.read(_CHUNK):
+                    pass
+    except _BROKEN as error:
+        raise SourceUnreadable(f"{path}: {' '.join(str(error).split())}") from error

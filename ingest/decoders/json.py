@@ -1,0 +1,364 @@
+"""JSON: one document a line, or a file; and Avro, whose records are read as JSON.
+
+Each record is read once, into the columns that are known; where they do not hold all of it, it
+is held back, and read once more, value by value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from ingest import settings
+from ingest.declarations.stream import Envelope, Format, Mask, SchemaEvolution, Stream
+from ingest.decoders.arrow_batches import Batches, Work
+from ingest.decoders.arrow_writer import Key, TableWriter, Target, Written, can_write
+from ingest.decoders.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Rest, null_key_reason, row
+from ingest.decoders.input import FITS, RECORD, ColumnReader, Input, place_of
+from ingest.decoders.kafka_input import MessageInput
+from ingest.decoders.requeued import Parked
+from ingest.decoders.schema_ids import numbers_of
+from ingest.decoders.second_pass import (
+    EVENT,
+    TOLD,
+    fitting,
+    identifying,
+    judging,
+    taking,
+    thinned,
+    unseen,
+)
+from ingest.decoders.writer_schemas import Writers
+from ingest.envelopes.cloudevents import AvroTranslation, CloudEventTranslation
+from ingest.envelopes.connect import ConnectMessages
+from ingest.envelopes.debezium import BEFORE, OPERATION, REST, ROW_OPERATIONS, DebeziumMessages
+from ingest.envelopes.masking import Masking
+from ingest.envelopes.message_reader import Reading
+from ingest.event_types.catalog import EventTypes, Found
+from ingest.event_types.inference import Places, Watch
+from ingest.parse.json_exact import leftovers
+from ingest.schemas import conversion, ingest_columns
+from ingest.schemas.conversion import Path, at, type_at
+from ingest.schemas.evolution import declared_schema
+from ingest.schemas.stream_schema import StreamSchema
+from ingest.spark.sql import sql_type, text_literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# Records whose shapes are learnt before the first pass over a batch, as all that is new in it would
+# be held back, and looked at one by one: of a stream's first batch, which brings most, and of a
+# later one that is large. There a few do, unless they tell that more than a share is still new.
+# Types that are told apart have shapes of their own: where one record can stand for all that are
+# alike, a large batch gives more.
+_SAMPLE, _MANY_ALIKE, _FEW, _SHARE = 10_000, 40_000, 3_000, 0.005
+# What is made of a record's values, by number.
+_MADE = "made"
+# The record itself, with its provenance in front.
+_HELD = "value binary, _position long"
+
+
+class JsonRecords:
+    """Decoder of one batch of JSON or Avro; `writers` are those of messages in Avro."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        schema: StreamSchema,
+        types: EventTypes,
+        records: Input,
+        writers: Writers | None = None,
+        parked: Parked | None = None,
+    ) -> None:
+        self._stream, self._schema, self._records = stream, schema, records
+        self._types, self._writers, self._parked = types, writers, parked
+        self._leaving = ""
+        self._held_records: Batches | None = None
+        self._judged: Batches | None = None
+        self._messages, self._masking = _messages(stream), _masking(stream)
+        self._held = f"{ingest_columns.ddl(records.provenance)}, {_HELD}"
+        self._places = _places(stream)
+
+    def learn(self, batch_id: int, now: datetime) -> None:
+        """See Decoder: at a stream's start, and of a large batch, the shapes of a sample."""
+        due = self._parked.due() - self._schema.agreed.writers.keys() if self._parked else set()
+        is_sampled = self._records.are_many and not self._schema.has_recorded(batch_id)
+        if self._schema.knows_shapes and not is_sampled:
+            if due and self._writers:
+                self._writers.learn(self._schema, due, batch_id, now)
+            return
+        if self._schema.knows_shapes:
+            few = self._records.sampled(_FEW).mapped(self._judging(), self._held + TOLD)
+            few = few.mapped(fitting(self._reader()), f"{self._held}{TOLD}, {FITS} boolean")
+            if unseen(few) <= _SHARE:
+                self._learn(few, batch_id, now)
+                return
+        places = None if self._reading().is_needed else self._places
+        sample = self._records.sampled(
+            _MANY_ALIKE if places and self._records.are_many else _SAMPLE
+        )
+        self._learn_writers(sample, batch_id, now, due)
+        judging = thinned(self._judging(), places) if places else self._judging()
+        self._learn(sample.mapped(judging, self._held + TOLD), batch_id, now)
+
+    def examined(self) -> DataFrame:
+        """See Decoder."""
+        columns, reader, made = self._schema.columns, self._reader(), self._made
+
+        def value(path: Path) -> str:
+            return made.get(at(RECORD, path), at(RECORD, path))
+
+        misfits = conversion.misfits(columns, RECORD, lambda _, source: made[source])
+        held = [
+            f"not {FITS}",
+            *(f"coalesce({one}, false)" for one in misfits),
+            # A message without a value has no columns, and no key among them.
+            *(f"{RECORD} is not null and {sql} is null" for _, sql in self._keys(value)),
+        ]
+        making = [
+            f"{text_literal(str(number))}, {conversion.typed(kind, at(RECORD, path), reader.known)}"
+            for number, path in enumerate(conversion.changed(columns))
+            if (kind := type_at(columns, path))
+        ]
+        all_made = f"named_struct({', '.join(making)})" if making else "cast(null as struct<>)"
+        examined = self._records.read(reader, self._reading())
+        return examined.selectExpr("*", f"{all_made} as {_MADE}").selectExpr(
+            *self._records.provenance,
+            f"if({' or '.join(held)}, {place_of(self._records.place)}, null) as {MARK}",
+            RESCUED,
+            SCHEMA_ID,
+            RECORD,
+            _MADE,
+        )
+
+    @property
+    def can_be_written(self) -> bool:
+        """Whether Spark's workers can write the records to the table's files themselves.
+
+        Of files a process that repeats a batch could not find out what an earlier one has held
+        back: a row does not tell its line.
+        """
+        identity, columns = self._stream.identity, self._schema.columns
+        keys = [path for key in self._key_columns() for path in (key.path, *key.only_of)]
+        return (
+            isinstance(self._records, MessageInput)
+            and not identity.deduplicate_within
+            and can_write(columns, identity.event_time, identity.event_type)
+            and all(type_at(columns, path) for path in keys)
+        )
+
+    def written(self, target: Target) -> Written:
+        """What became of the records, each once, where `can_be_written`."""
+        reader = self._reader()
+        writer = TableWriter(
+            reader.kind,
+            reader.watch,
+            reader.overflow_matters,
+            target=target,
+            identity=self._stream.identity,
+            provenance=self._records.provenance,
+            place=self._records.place,
+            keys=self._key_columns(),
+        )
+        return Written.by(self._records.read(writer, self._reading()))
+
+    def unlanded(self, rows: DataFrame) -> DataFrame | None:
+        """See MessageInput; None where a row does not tell which record it is of."""
+        if not isinstance(self._records, MessageInput):
+            return None
+        return self._records.unlanded(rows)
+
+    def with_row(self, examined: DataFrame) -> DataFrame:
+        """See Decoder: not before, as a row is copied to be looked at, member by member."""
+        columns, made = self._schema.columns, self._made
+        values = [
+            conversion.assembled(one.dataType, at(RECORD, (one.name,)), made) for one in columns
+        ]
+        return examined.selectExpr(
+            *self._records.provenance, RESCUED, SCHEMA_ID, row(columns, values)
+        )
+
+    @property
+    def _made(self) -> Mapping[str, str]:
+        """SQL of what is made of a record's values, by that of those values."""
+        return {
+            at(RECORD, path): at(_MADE, (str(number),))
+            for number, path in enumerate(conversion.changed(self._schema.columns))
+        }
+
+    def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
+        """See Decoder: the shapes of held records."""
+        if self._writers:
+            self._learn_writers(self._found(marks), batch_id, now)
+        if self._parked and (leaving := self._parked.leaving(batch_id)):
+            self._leaving = leaving
+            self._held_records = self._found(marks).joined(self._parked.messages(leaving))
+        self._learn(self._verdicts(marks), batch_id, now)
+
+    def lets_out(self, batch_id: int) -> bool:
+        """See Decoder."""
+        return bool(self._parked and self._parked.leaving(batch_id))
+
+    def _learn_writers(
+        self, messages: Batches, batch_id: int, now: datetime, more: Set[int] = frozenset()
+    ) -> None:
+        if self._writers:
+            self._writers.learn(self._schema, numbers_of(messages) | more, batch_id, now)
+
+    def _learn(self, judged: Batches, batch_id: int, now: datetime) -> None:
+        told = judged.firsts(("shape", *EVENT[:2]), EVENT[2])
+        shapes = {shape for shape, _, _ in told if shape is not None}
+        self._schema.learn(shapes, batch_id, now)
+        if self._places:
+            payloads: dict[tuple[str, str], str] = {}
+            for (_, name, shape), payload in told.items():
+                if name is not None and shape is not None:
+                    # Records that differ beside their events share one payload.
+                    payloads[name, shape] = payloads.get((name, shape)) or payload or ""
+            events = [Found(*event, payload) for event, payload in payloads.items()]
+            self._types.learn(events, self._schema.columns, batch_id, now)
+
+    def rest(self, marks: str) -> Rest:
+        """See Decoder. What fits nowhere is rescued."""
+        names = _nested_names(self._schema.columns)
+        keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
+        rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
+        reject = (*self._records.provenance, "value as _raw", "_position", SCHEMA_ID)
+        keys = self._keys(lambda path: at(ROW, path))
+        verdicts = self._verdicts(marks).mapped(
+            identifying(self._types.known, self._types.refused),
+            f"{self._held}{TOLD}, {SCHEMA_ID} string, rule string",
+        )
+        kind = conversion.extracted(self._schema.columns)
+        taken = f"{self._held}, text string, {SCHEMA_ID} string"
+        read = verdicts.mapped(
+            taking(kind, RECORD), f"{taken}, {RECORD} {sql_type(kind, variant='string')}"
+        ).rows()
+        # The rescued text is computed before anything filters on the columns it reads.
+        columns_read = self._schema.columns
+        values = [conversion.typed(one.dataType, at(RECORD, (one.name,))) for one in columns_read]
+        rows = read.selectExpr("*", row(columns_read, values)).select(
+            "*",
+            rescue("text", F.expr(f"to_json({ROW})")).alias(RESCUED),
+            F.expr(null_key_reason(keys)).alias("_reason"),
+        )
+        broken = (
+            verdicts.rows()
+            .where("text is null")
+            .selectExpr(
+                *reject,
+                "code as _reason_code",
+                "reason as _reason",
+                "rule as _rule",
+            )
+        )
+        unkeyed = rows.where("_reason is not null").selectExpr(
+            *reject,
+            "'NULL_KEY' as _reason_code",
+            "_reason",
+            f"{text_literal('key: ' + ', '.join(name for name, _ in keys))} as _rule",
+        )
+        good = rows.where("_reason is null")
+        good = good.select(*self._records.provenance, RESCUED, SCHEMA_ID, ROW)
+        rejects = broken.unionByName(unkeyed) if keys else broken
+        return Rest(good, rejects, are_few=verdicts.are_here, leaving=self._leaving)
+
+    def removed(self, marks: str) -> int:
+        """See Decoder."""
+        return self._records.removed(marks)
+
+    def close(self) -> None:
+        """See Decoder."""
+        if self._judged:
+            self._judged.forget()
+
+    def _verdicts(self, marks: str) -> Batches:
+        """The held records with their verdicts, read from the files once."""
+        if self._judged is None:
+            self._judged = self._found(marks).mapped(self._judging(), self._held + TOLD).kept()
+        return self._judged
+
+    def _found(self, marks: str) -> Batches:
+        """The held records."""
+        if self._held_records is None:
+            self._held_records = self._records.held(marks)
+        return self._held_records
+
+    def _judging(self) -> Work:
+        return judging(self._schema.columns, self._reading(), self._places)
+
+    def _reader(self) -> ColumnReader:
+        """What reads records whose shapes are known."""
+        watch = Watch(self._places, self._types.known) if self._places else None
+        overflow_matters = self._stream.evolution.mode is not SchemaEvolution.NONE
+        return ColumnReader(self._schema.columns, watch, overflow_matters)
+
+    def _reading(self) -> Reading:
+        """What records are read as, by the schemas that are known."""
+        avro = AvroTranslation(self._schema.agreed.writers) if self._writers else None
+        if self._stream.envelope is Envelope.CLOUDEVENTS and self._records.has_headers:
+            return Reading(CloudEventTranslation(avro), None, self._masking)
+        return Reading(avro, self._messages, self._masking)
+
+    def _keys(self, value: Callable[[Path], str]) -> list[tuple[str, str]]:
+        """(path, SQL that is null where the key is missing) of each column of the key.
+
+        `value` gives SQL of a column.
+        """
+        there = self._schema.columns
+        found = []
+        for key in self._key_columns():
+            sql = value(key.path) if type_at(there, key.path) else "null"
+            for path, values in key.only_of.items():
+                concerned = ", ".join(map(text_literal, values))
+                sql = f"if(coalesce({value(path)}, '') in ({concerned}), cast({sql} as string), '')"
+            found.append((".".join(key.path), sql))
+        return found
+
+    def _key_columns(self) -> list[Key]:
+        is_changes = self._stream.envelope is Envelope.DEBEZIUM
+        # What concerns no row needs no key.
+        concerned: dict[Path, Sequence[str]] = {(OPERATION,): ROW_OPERATIONS} if is_changes else {}
+        return [Key(path, concerned) for path in self._stream.identity.key]
+
+
+def _messages(stream: Stream) -> ConnectMessages | None:
+    """What reads a record's text; none where it is the record."""
+    if stream.envelope is Envelope.DEBEZIUM:
+        return DebeziumMessages(declared_schema(stream.columns), stream.debezium)
+    if stream.format is Format.AVRO and stream.envelope is not Envelope.CLOUDEVENTS:
+        return ConnectMessages(declared_schema(stream.columns))
+    return None
+
+
+def _masking(stream: Stream) -> Masking | None:
+    """What hides the values that nobody may see; of rows of Debezium, the old ones too."""
+    if not stream.masks:
+        return None
+    masks = dict(stream.masks)
+    if stream.envelope is Envelope.DEBEZIUM:
+        masks |= {(REST, BEFORE, *path): mask for path, mask in stream.masks.items()}
+    if stream.envelope is Envelope.CLOUDEVENTS and any(path[0] == "data" for path in masks):
+        # Bytes that nobody looks into.
+        masks[("data_base64",)] = Mask.REDACT
+    needs_key = Mask.HASH in stream.masks.values()
+    return Masking(masks, settings.mask_key() if needs_key else b"")
+
+
+def _places(stream: Stream) -> Places | None:
+    """Where types are told apart; none where they are not."""
+    kind = stream.identity.event_type
+    return Places(kind, stream.events.payload) if stream.events.are_split and kind else None
+
+
+def _nested_names(kind: T.DataType) -> Mapping[str, Any]:
+    """Names of columns as nested dicts, through arrays; empty for what is no struct."""
+    if isinstance(kind, T.ArrayType):
+        return _nested_names(kind.elementType)
+    if isinstance(kind, T.StructType):
+        return {member.name: _nested_names(member.dataType) for member in kind.fields}
+    return {}

@@ -1,0 +1,57 @@
+"""Messages as they are: their bytes, which nothing can be wrong with."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ingest.decoders.decoder import MARK, NO_SCHEMA_ID, RESCUED, ROW, Rest
+from ingest.decoders.kafka_input import MessageInput
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# The column of a message's bytes.
+VALUE = "value"
+
+
+class RawMessages:
+    """Decoder of one batch of messages."""
+
+    def __init__(self, messages: MessageInput) -> None:
+        self._input = messages
+
+    def learn(self, batch_id: int, now: datetime) -> None:
+        """See Decoder: there is nothing to learn."""
+
+    def examined(self) -> DataFrame:
+        """See Decoder."""
+        return self._input.messages.selectExpr(
+            *self._input.provenance,
+            f"cast(null as string) as {MARK}",
+            f"cast(null as string) as {RESCUED}",
+            NO_SCHEMA_ID,
+            f"named_struct('{VALUE}', {VALUE}) as {ROW}",
+        )
+
+    def with_row(self, examined: DataFrame) -> DataFrame:
+        """See Decoder."""
+        return examined
+
+    def lets_out(self, batch_id: int) -> bool:  # noqa: ARG002
+        """See Decoder: nothing is refused."""
+        return False
+
+    def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
+        """See Decoder: nothing is held back."""
+
+    def rest(self, marks: str) -> Rest:
+        """See Decoder: nothing is held back."""
+        raise AssertionError(f"raw messages are never held back: {marks[:100]}")
+
+    def removed(self, marks: str) -> int:  # noqa: ARG002
+        """See Decoder: nothing is held back."""
+        return 0
+
+    def close(self) -> None:
+        """See Decoder."""

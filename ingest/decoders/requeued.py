@@ -1,0 +1,161 @@
+"""Messages in quarantine that land after all: their schema has become known, or a person has
+decided so.
+
+They are read again beside the messages of a batch, and leave quarantine when that batch is
+written. A batch that runs again finds them in quarantine, or finds that it has landed them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingest.decoders.arrow_batches import Batches
+from ingest.decoders.kafka_input import HELD, PROVENANCE
+from ingest.decoders.writer_schemas import Writers
+from ingest.registry.wire_format import id_number, id_text
+from ingest.schemas.stream_schema import StreamSchema
+from ingest.spark import delta_tables
+from ingest.spark.sql import text_literal
+from ingest.storage import delta_log
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Set
+
+    from pyspark.sql import SparkSession
+
+UNKNOWN = "SCHEMA_UNKNOWN"
+# Seconds between two looks into quarantine, and two questions to the registry.
+_LOOK_EVERY = 30.0
+# What tells a message from all others: a topic that was made again counts from 0.
+_MESSAGE = ("_source", "_partition", "_offset", "_timestamp")
+
+
+@dataclass(slots=True)
+class Parked:
+    """Those of one stream, in the quarantine table at `path`.
+
+    In the folder `asked` is a file for each request to let some out: the promise that they broke,
+    and the last batch that they came with.
+    """
+
+    spark: SparkSession
+    path: str
+    asked: Path
+    schema: StreamSchema
+    writers: Writers | None
+    # The first batch that each id came with; looked at again from time to time.
+    _since: dict[int, int] = field(default_factory=dict)
+    _until: float = 0.0
+    _due: Set[int] = frozenset()
+    # The requests that are carried out with the batch at work.
+    _at_work: list[Path] = field(default_factory=list)
+
+    @property
+    def has_due(self) -> bool:
+        """Whether messages are to land with the next batch."""
+        return bool(self.due()) or any(self.asked.glob("*.json"))
+
+    def ask(self, rule: str, request: str) -> int:
+        """Let those out that broke `rule`, with the next batch; how many there are."""
+        rows = delta_log.rows_where(self.path, {"_rule": rule}, ["_batch_id"])
+        written = self.asked / f"{request}.json"
+        if len(rows) and not written.exists():
+            self.asked.mkdir(parents=True, exist_ok=True)
+            new = written.with_suffix(".new")
+            newest = max(rows["_batch_id"].to_pylist())
+            new.write_text(json.dumps({"rule": rule, "newest": newest}), "utf-8")
+            new.replace(written)
+        return len(rows)
+
+    def due(self) -> Set[int]:
+        """Ids of schemas that messages wait for, and that are known by now."""
+        if self.writers and time.monotonic() >= self._until:
+            self._since = self._looked()
+            new = self._since.keys() - self.schema.agreed.writers.keys()
+            self._due = (self._since.keys() - new) | self.writers.known_by_now(new)
+            self._until = time.monotonic() + _LOOK_EVERY
+        return self._due
+
+    def look_again(self) -> None:
+        """Something has changed: what was seen does not count any more."""
+        self._until = 0.0
+
+    def leaving(self, batch_id: int) -> str:
+        """SQL of the rows that leave quarantine with a batch; empty where there are none."""
+        known = self.due() & self.schema.agreed.writers.keys()
+        since, leaving = self._since, []
+        if any(since.get(number, batch_id) < batch_id for number in known):
+            leaving.append(_waiting(known, batch_id))
+        self._at_work = sorted(self.asked.glob("*.json"))
+        for path in self._at_work:
+            told = json.loads(path.read_text("utf-8"))
+            newest = min(told["newest"], batch_id - 1)
+            leaving.append(f"_rule = {text_literal(told['rule'])} and _batch_id <= {newest}")
+        return " or ".join(f"({one})" for one in leaving)
+
+    def left(self, where: str) -> int:
+        """Take rows that have just been written out of quarantine; how many there were."""
+        count = delta_log.delete_rows(self.path, where)
+        self._are_done()
+        return count
+
+    def left_before(self, where: str, bronze: str, batch_id: int) -> int:
+        """The same of a batch that an earlier process wrote: which rows is told by the batch."""
+        count = take_out(self.spark, self.path, bronze, f"_batch_id = {batch_id}", where)
+        self._are_done()
+        return count
+
+    def _are_done(self) -> None:
+        self.look_again()
+        for path in self._at_work:
+            path.unlink(missing_ok=True)
+
+    def messages(self, where: str) -> Batches:
+        """Messages in quarantine, as MessageInput has those of a batch."""
+        rows = self.spark.read.format("delta").load(self.path).where(where)
+        found = rows.selectExpr(*PROVENANCE, "_raw as value", "_position")
+        return Batches(self.spark, HELD, found)
+
+    def waiting(self, numbers: Collection[int]) -> Batches:
+        """All messages that wait for one of some schemas."""
+        return self.messages(_waiting(numbers, None))
+
+    def _looked(self) -> dict[int, int]:
+        rows = delta_log.rows_where(
+            self.path, {"_reason_code": UNKNOWN}, ["_schema_id", "_batch_id"], present="_raw"
+        )
+        first = rows.group_by("_schema_id").aggregate([("_batch_id", "min")])
+        told = zip(first["_schema_id"].to_pylist(), first["_batch_id_min"].to_pylist(), strict=True)
+        # Older versions did not write down the ids of all streams.
+        return {id_number(number): batch for number, batch in told if number}
+
+
+def take_out(
+    spark: SparkSession, quarantine: str, bronze: str, batches: str, where: str = "true"
+) -> int:
+    """Take rows out of quarantine that came with one of some later batches again; how many.
+
+    `batches` and `where` are SQL. What such a batch has written is in one of the two tables.
+    """
+    tables = [spark.read.format("delta").load(one) for one in (bronze, quarantine)]
+    written = [one.where(batches).select("_batch_id", *_MESSAGE) for one in tables]
+    # Streams share a session.
+    view = f"{Path(quarantine).name}__written_before"
+    newest = written[0].union(written[1]).groupBy(*_MESSAGE).agg({"_batch_id": "max"})
+    newest.withColumnRenamed("max(_batch_id)", "written_by").createOrReplaceTempView(view)
+    same = " and ".join(f"old.{name} = new.{name}" for name in _MESSAGE)
+    told = spark.sql(
+        f"merge into delta.`{quarantine}` as old using `{view}` as new "
+        f"on {same} and old._batch_id < written_by and ({where}) when matched then delete"
+    )
+    return int(delta_tables.only_row(told).num_deleted_rows)
+
+
+def _waiting(numbers: Collection[int], before: int | None) -> str:
+    ids = ", ".join(text_literal(id_text(one)) for one in sorted(numbers)) or "''"
+    told = f"_reason_code = '{UNKNOWN}' and _schema_id in ({ids}) and _raw is not null"
+    return told if before is None else f"{told} and _batch_id < {before}"

@@ -1,0 +1,1 @@
+"""What messages wrap a record in: Kafka Connect, Debezium, CloudEvents; and masks."""

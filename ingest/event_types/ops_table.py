@@ -1,0 +1,172 @@
+"""`ops.event_types`: one row a type of event, as it is now.
+
+It follows from `ops.event_schemas`, and is all that a reader needs: also of streams whose
+declaration is not at hand.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ingest.declarations.stream import PerType
+from ingest.errors import TypeUnknown
+from ingest.event_types.views import PAYLOAD
+from ingest.spark import delta_tables
+from ingest.storage import delta_log
+from ingest.storage.layout import Lake
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_VARIATION = "struct<variation:string,events:bigint,first_seen:timestamp,last_seen:timestamp>"
+_COLUMNS = (
+    "stream string comment 'Stream that the type came in.'",
+    "event_type string",
+    "table_schema string comment 'Schema of its table.'",
+    "table_name string comment 'Name of its table.'",
+    "bronze_table string comment 'Table of bronze that holds its events.'",
+    "per_type string comment 'What stands for it: views or tables.'",
+    "event_group string comment 'Types that share a fate with it.'",
+    "version bigint comment 'Version of its columns.'",
+    "schema string comment 'Its columns, as Spark writes them in JSON.'",
+    "rescued array<struct<path:array<string>,kept:string>> comment 'Values of another JSON type.'",
+    "pending string comment 'What does not go with the columns, and waits for a person.'",
+    "is_pinned boolean comment 'Whether its columns stay as they are.'",
+    f"variations array<{_VARIATION}> comment 'What has landed of each: _schema_id in bronze.'",
+    "events bigint comment 'How many of its events have landed.'",
+    "first_seen timestamp comment 'When its first event landed.'",
+    "last_seen timestamp comment 'When its newest event landed.'",
+    "counted_batch_id bigint comment 'Newest batch of bronze that these counts hold.'",
+    "last_grown timestamp comment 'When its newest variation or version came.'",
+    "changed_at timestamp comment 'When its view, or its table, last had other columns.'",
+    "query string comment 'The view of it.'",
+    "table_columns string comment 'Columns of its own table; null where it has none.'",
+    "filled_batch_id bigint comment 'Newest batch of bronze that its own table holds.'",
+    "filled_version bigint comment 'Version of its columns in its own table.'",
+    "layout string comment 'Fingerprint of all that its view selects.'",
+    "filled_layout string comment 'The same, of what its own table has.'",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registered:
+    """A row; see the columns' comments."""
+
+    stream: str
+    event_type: str
+    table_schema: str
+    table_name: str
+    bronze_table: str
+    per_type: str
+    event_group: str
+    version: int
+    schema: str
+    rescued: Sequence[Mapping[str, Any]]
+    pending: str | None
+    is_pinned: bool
+    variations: Sequence[Mapping[str, Any]]
+    events: int
+    first_seen: datetime | None
+    last_seen: datetime | None
+    counted_batch_id: int
+    last_grown: datetime | None
+    changed_at: datetime
+    query: str
+    table_columns: str | None
+    filled_batch_id: int
+    filled_version: int
+    layout: str
+    filled_layout: str | None
+
+    @property
+    def name(self) -> str:
+        """The table's name with its schema."""
+        return f"{self.table_schema}.{self.table_name}"
+
+    @property
+    def has_table(self) -> bool:
+        """Whether it has a table of its own, or gets one, and so no payload."""
+        return self.per_type == PerType.TABLES.value
+
+    def newest(self, folder: str) -> str:
+        """A SELECT of all of the type's events: of its table, and of bronze what that lacks."""
+        if not self.has_table:
+            return self.query
+        fresh = f"select * except ({PAYLOAD})\nfrom ({self.query})"
+        if self.table_columns is None or self.filled_layout != self.layout:
+            return fresh
+        held, lacking = (
+            f"select {self.table_columns}\nfrom {source}\nwhere {which} {self.filled_batch_id}"
+            for source, which in (
+                (f"delta.`{folder}`", "_batch_id <="),
+                (f"({fresh})", "_batch_id >"),
+            )
+        )
+        return f"{held}\nunion all\n{lacking}"
+
+
+_NAMES = [one.name for one in fields(Registered)]
+
+
+def ensured(spark: SparkSession, lake: Lake) -> str:
+    """The table's folder; the table is made where there is none, and listed for dbt.
+
+    One that an older version made gets the columns that it lacks.
+    """
+    path = lake.ops("event_types")
+    if not lake.is_table(path):
+        delta_tables.ensure_table(path, ", ".join(_COLUMNS))
+    elif lacking := set(_NAMES) - set(delta_log.column_names(path)):
+        added = [column for column in _COLUMNS if column.split(" ")[0] in lacking]
+        spark.sql(f"alter table delta.`{path}` add columns ({', '.join(added)})")
+    delta_tables.register(lake, [("ops.event_types", "", "ops")])
+    return path
+
+
+def registered(lake: Lake) -> list[Registered]:
+    """All types, by stream and name."""
+    path = lake.ops("event_types")
+    if not lake.is_table(path):
+        return []
+    lacking = dict.fromkeys(_NAMES)
+    found = [Registered(**{**lacking, **row}) for row in delta_log.rows(path).to_pylist()]
+    return sorted(found, key=lambda one: (one.stream, one.event_type))
+
+
+def replace_types(lake: Lake, stream: str, rows: Sequence[Registered]) -> None:
+    """Put the types of one stream in the place of those that were there."""
+    literal = stream.replace("'", "''")
+    path = lake.ops("event_types")
+    names = delta_log.column_names(path)
+    values = [tuple(getattr(one, name) for name in names) for one in rows]
+    delta_log.replace_rows(path, values, f"stream = '{literal}'")
+
+
+def view(lake: Lake, schema: str, name: str) -> Registered | None:
+    """The type whose table has this name."""
+    return next((one for one in registered(lake) if one.name == f"{schema}.{name}"), None)
+
+
+def names(lake: Lake) -> list[str]:
+    """The names of all types' tables."""
+    return sorted(one.name for one in registered(lake))
+
+
+def chosen(types: Sequence[Registered], event_type: str, stream: str | None) -> Registered:
+    """The one type of this name, or whose table has it. Raises TypeUnknown."""
+    found = [one for one in types if event_type in (one.event_type, one.name)]
+    found = [one for one in found if stream in (None, one.stream)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        streams = ", ".join(one.stream for one in found)
+        raise TypeUnknown(f"{event_type!r} came in several streams, say --stream: {streams}")
+    known = {one.event_type for one in types if stream in (None, one.stream)}
+    near = difflib.get_close_matches(event_type, sorted(known), 3)
+    where = stream or "any stream"
+    hint = f"nearest: {', '.join(near)}" if near else f"it has {len(known)} types"
+    raise TypeUnknown(f"no event of type {event_type!r} has come in {where}; {hint}")

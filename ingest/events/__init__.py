@@ -1,1 +1,0 @@
-"""Types of events: what is known of each, its columns, and the table that a person sees."""

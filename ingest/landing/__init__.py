@@ -1,0 +1,1 @@
+"""A batch of a stream into bronze: rows, quarantine, tables of types."""

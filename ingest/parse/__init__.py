@@ -1,0 +1,1 @@
+"""Bytes to exact values or Arrow columns, in plain Python."""

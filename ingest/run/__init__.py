@@ -1,1 +1,0 @@
-"""Streams at work: locks, checkpoints, queries."""

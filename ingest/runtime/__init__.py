@@ -1,0 +1,1 @@
+"""Streams that run: queries, checkpoints, recovery, maintenance."""

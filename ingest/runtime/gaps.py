@@ -1,0 +1,114 @@
+"""What was gone before it landed: of each partition a row of `ops.gaps`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from datetime import datetime
+
+from ingest.connectors.postgres_connector import SLOT, UNFOLLOWED
+from ingest.declarations.stream import KafkaSource
+from ingest.errors import DataLost
+from ingest.sources.known_topics import KnownTopic
+from ingest.spark import delta_tables
+from ingest.spark.kafka_admin import BrokerAdmin, Offsets
+from ingest.storage import delta_log
+from ingest.storage.layout import Lake
+
+_DDL = (
+    "stream string, topic string, partition int, "
+    "first_offset bigint comment 'First that is gone; of a database, before which all landed.', "
+    "last_offset bigint comment 'Last that is gone; null where nobody can tell.', "
+    "reason string comment 'removed: by retention or a person; remade: the topic was made again; "
+    "slot, unfollowed: changes of a database that never came to the topic.', "
+    "_batch_id bigint comment 'What landed since has this number or a higher one.', "
+    "found_at timestamp"
+)
+REMOVED, REMADE = "removed", "remade"
+# Partitions that an error names.
+_MOST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Offsets of one partition that never landed; `last` is None where nobody can tell.
+
+    Of a database, changes that never came to the topic: all before `first` landed.
+    """
+
+    topic: str
+    partition: int
+    first: int
+    last: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"{self.topic}, partition {self.partition}"
+        if self.reason in (SLOT, UNFOLLOWED):
+            return f"{where}: changes are missing behind what landed before offset {self.first}"
+        if self.last is not None:
+            return f"{where}: offsets {self.first} to {self.last} were removed before they landed"
+        became = "deleted and made again" if self.reason == REMADE else "deleted"
+        return (
+            f"{where}: the topic was {became}, and offsets from {self.first} on went with it, "
+            "if there were any"
+        )
+
+
+def record(
+    lake: Lake,
+    stream: str,
+    gaps: Sequence[Gap],
+    batch_id: int,
+    now: datetime,
+) -> None:
+    """Write gaps of a stream down; each once, however often a recovery is begun anew."""
+    if not gaps:
+        return
+    path = lake.ops("gaps")
+    if not lake.is_table(path):
+        delta_tables.ensure_table(path, _DDL)
+    for gap in gaps:
+        row = (stream, *astuple(gap), batch_id, now)
+        begins = repr((stream, gap.topic, gap.partition, gap.first, gap.reason, batch_id))
+        delta_log.append_rows(path, [row], application=hashlib.sha256(begins.encode()).hexdigest())
+
+
+def found(admin: BrokerAdmin, begins: Offsets, known: Mapping[str, KnownTopic]) -> list[Gap]:
+    """What the broker does not have any more of what comes next in partitions.
+
+    Raises Kafka's errors as py4j has them.
+    """
+    ids = admin.topic_ids(begins)
+    gone = {topic: REMOVED for topic in begins if topic not in ids}
+    gone |= {one: REMADE for one in ids if one in known and known[one].id != ids[one]}
+    there = {topic: partitions for topic, partitions in begins.items() if topic not in gone}
+    earliest, latest = admin.first(there), admin.latest(there)
+    gaps = []
+    for topic, partitions in begins.items():
+        for number, begin in sorted(partitions.items(), key=lambda one: int(one[0])):
+            place = topic, int(number), begin
+            if topic in gone:
+                gaps.append(Gap(*place, None, gone[topic]))
+            elif begin > latest[topic][number]:
+                # Messages that were read are there no more.
+                gaps.append(Gap(*place, None, REMADE))
+            elif begin < earliest[topic][number]:
+                gaps.append(Gap(*place, earliest[topic][number] - 1, REMOVED))
+    return gaps
+
+
+def lost(stream: str, source: KafkaSource, gaps: Sequence[Gap]) -> DataLost:
+    """The error that names gaps, and what to do."""
+    told = [str(gap) for gap in gaps[:_MOST]]
+    if len(gaps) > _MOST:
+        told.append(f"{len(gaps) - _MOST} partitions more")
+    # Of several topics those that are there are read; a database's are made.
+    is_sole = not (source.is_ordered or source.topic_pattern or source.database)
+    is_deleted = is_sole and any(gap.last is None and gap.reason == REMOVED for gap in gaps)
+    first = "make it again; then, " if is_deleted else ""
+    return DataLost(
+        f"{stream}: {'; '.join(told)}. To go on from what there is: {first}"
+        f"ingest recover --select source:{stream}"
+    )

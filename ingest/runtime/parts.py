@@ -1,0 +1,63 @@
+"""What a stream's query begins with: its tables, and what knows of its messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ingest.client_properties import schema_registry_properties
+from ingest.declarations.stream import Format, KafkaSource, Stream
+from ingest.decoders.requeued import Parked
+from ingest.decoders.writer_schemas import Writers
+from ingest.registry.client import SchemaRegistry
+from ingest.schemas import ingest_columns
+from ingest.schemas.stream_schema import StreamSchema
+from ingest.spark import delta_tables
+from ingest.storage.layout import Lake
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def writers_of(spark: SparkSession, lake: Lake, stream: Stream) -> Writers | None:
+    """What knows the schemas of a stream's messages, where they are of Avro."""
+    if stream.format is not Format.AVRO or not isinstance(stream.source, KafkaSource):
+        return None
+    registry = SchemaRegistry(schema_registry_properties(lake))
+    if not stream.is_plain_avro:
+        return Writers(spark, registry, are_columns=False)
+    return Writers(
+        spark,
+        registry,
+        are_columns=True,
+        subject=stream.subject,
+        declared=stream.avro.schema,
+    )
+
+
+def parked_of(
+    spark: SparkSession,
+    lake: Lake,
+    stream: Stream,
+    schema: StreamSchema,
+    writers: Writers | None,
+) -> Parked | None:
+    """Messages in quarantine that may land; where values are masked, their bytes are not kept."""
+    if not isinstance(stream.source, KafkaSource) or stream.masks:
+        return None
+    path, asked = lake.bronze(stream.quarantine_table), lake.released(stream.table)
+    return Parked(spark, path, asked, schema, writers)
+
+
+def make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:
+    """Bronze and quarantine of a stream, where they are not there."""
+    from pyspark.sql.types import StructType
+
+    from ingest.schemas.evolution import declared_schema
+
+    bronze, quarantine = lake.bronze(stream.table), lake.bronze(stream.quarantine_table)
+    if not lake.is_table(bronze):
+        declared = declared_schema(stream.columns)
+        full = StructType([*ingest_columns.INGEST.fields, *declared.fields])
+        delta_tables.create_clustered_table(spark, bronze, full, ("_event_date", "_event_type"))
+    if not lake.is_table(quarantine):
+        delta_tables.create_table(quarantine, ingest_columns.QUARANTINE)

@@ -1,0 +1,252 @@
+"""What each stream has done so far, for `ingest status` and for `ops.stream_progress`.
+
+Totals are a small file a stream, replaced whole after each batch, so that a person may look
+without Spark; the batches themselves become rows, written together now and then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from ingest.errors import HeadwaterError
+from ingest.landing.result import Landed
+from ingest.spark import delta_tables
+from ingest.storage import delta_log
+from ingest.storage.layout import Lake
+from ingest.storage.locks import is_held
+
+_DDL = (
+    "stream string, _batch_id bigint, files int, records bigint, landed bigint, rescued bigint, "
+    "quarantined bigint, seconds double, ended_at timestamp"
+)
+
+# The state of a stream whose broker or registry is away, and which is tried again by itself.
+WAITING = "waiting"
+# States that a stream leaves by itself before its process gives its lock back.
+_AT_WORK = ("running", WAITING)
+# Files of the table past which they become one: streams that are always on make one a minute.
+_MOST_FILES = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """A stream's state and counts since its table was made."""
+
+    stream: str
+    table: str
+    # That, `running`, WAITING, `stopped` or `failed`.
+    state: str = "never ran"
+    error: str | None = None
+    code: str | None = None
+    batches: int = 0
+    files: int = 0
+    changed_files: int = 0
+    records: int = 0
+    landed: int = 0
+    rescued: int = 0
+    quarantined: int = 0
+    # Records that wait at the source, where it tells.
+    lag: int | None = None
+    last_batch_at: str | None = None
+    newest_batch_id: int = -1
+    # The newest batch that the table of living keys holds.
+    current_batch_id: int = -1
+
+    def after(self, landed: Landed, at: datetime) -> Totals:
+        """These totals with one batch more; a repeated batch counts once."""
+        if landed.batch_id <= self.newest_batch_id:
+            return self
+        return replace(
+            self,
+            batches=self.batches + 1,
+            files=self.files + landed.files,
+            records=self.records + landed.records,
+            landed=self.landed + landed.landed,
+            rescued=self.rescued + landed.rescued,
+            quarantined=self.quarantined + landed.quarantined,
+            last_batch_at=at.isoformat(timespec="seconds"),
+            newest_batch_id=landed.batch_id,
+        )
+
+
+def totals_file(lake: Lake, table: str) -> Path:
+    """Where a stream's totals are kept."""
+    return Path(lake.root, "_progress", f"{table}.json")
+
+
+def read_totals(lake: Lake, stream: str, table: str) -> Totals:
+    """A stream's totals; zeros for one that never ran."""
+    try:
+        return Totals(**json.loads(totals_file(lake, table).read_text("utf-8")))
+    except FileNotFoundError:
+        return Totals(stream=stream, table=table)
+
+
+def seen_totals(lake: Lake, stream: str, table: str) -> Totals:
+    """A stream's totals for a person: `killed` where nobody is there any more who wrote them."""
+    totals = read_totals(lake, stream, table)
+    if totals.state not in _AT_WORK or is_held(lake.lock(table)):
+        return totals
+    # It may have ended, and told so, just before its lock was free.
+    again = read_totals(lake, stream, table)
+    return replace(again, state="killed") if again.state in _AT_WORK else again
+
+
+def all_totals(lake: Lake) -> list[Totals]:
+    """The totals of all streams that ever ran, also of those that are declared no more."""
+    files = Path(lake.root, "_progress").glob("[!_]*.json")
+    return [Totals(**json.loads(file.read_text("utf-8"))) for file in sorted(files)]
+
+
+def error_fields(error: HeadwaterError | None) -> Mapping[str, str | None]:
+    """What has gone wrong with a stream, as fields of its totals."""
+    return {"error": str(error) if error else None, "code": error.code if error else None}
+
+
+def save_totals(lake: Lake, totals: Totals) -> None:
+    """Replace a stream's totals."""
+    _replace(totals_file(lake, totals.table), json.dumps(asdict(totals)) + "\n")
+
+
+def note(lake: Lake, stream: str, table: str, **changes: str | None) -> None:
+    """Change totals of a stream of which no query runs."""
+    save_totals(lake, replace(read_totals(lake, stream, table), **changes))  # type: ignore[arg-type]
+
+
+class Grown(Protocol):
+    """Is told the name of a stream whose tables have more rows, and of a batch in bronze."""
+
+    def __call__(self, stream: str, batch_id: int | None = None, /) -> None: ...
+
+
+def _nobody(_stream: str, _batch_id: int | None = None, /) -> None:
+    """Nobody is told."""
+
+
+@dataclass(slots=True)
+class ProgressLog:
+    """Batches of all streams of this process, on their way to `ops.stream_progress`.
+
+    Until they are there each is a line of a file, too, so that sums are true behind a process
+    that was killed.
+    """
+
+    lake: Lake
+    grown: Grown = _nobody
+    _rows: list[tuple[Any, ...]] = field(default_factory=list)
+    _files: dict[str, Path] = field(default_factory=dict)
+    # The newest batch of each stream that is known, the only one that may run again.
+    _newest: dict[str, int] = field(default_factory=dict)
+    # Batches of several streams end at once, while others are written.
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, stream: str, table: str) -> None:
+        """Take over what a process has left that ended before it wrote it."""
+        file = _batches_file(self.lake, table)
+        left = _left(file)
+        there = self._written(stream, _since(read_totals(self.lake, stream, table), left))
+        with self._lock:
+            self._files[stream] = file
+            self._rows = [row for row in self._rows if row[0] != stream]
+            left = [row for row in left if (row[-1], row[1]) not in there]
+            # Without a line that was cut off, behind which the next one would stand.
+            _replace(file, "".join(map(_line, left)))
+            self._rows += left
+            known = there | {(row[-1], row[1]) for row in left}
+            self._newest[stream] = max(known)[1] if known else -1
+
+    def _written(self, stream: str, since: datetime | None) -> set[tuple[datetime, int]]:
+        """When each batch of a stream ended that the table has, and its number."""
+        path = self.lake.ops("stream_progress")
+        if not self.lake.is_table(path):
+            return set()
+        found = delta_log.rows_where(
+            path,
+            {"stream": stream},
+            ["ended_at", "_batch_id"],
+            since=("ended_at", since) if since else None,
+        )
+        return {(row["ended_at"], row["_batch_id"]) for row in found.to_pylist()}
+
+    def add(self, stream: str, landed: Landed, seconds: float, at: datetime) -> None:
+        """Remember a batch, unless it is one that runs again."""
+        row = (
+            stream,
+            landed.batch_id,
+            landed.files,
+            landed.records,
+            landed.landed,
+            landed.rescued,
+            landed.quarantined,
+            seconds,
+            at,
+        )
+        with self._lock:
+            if landed.batch_id != self._newest[stream]:
+                self._newest[stream] = landed.batch_id
+                self._rows.append(row)
+                with self._files[stream].open("a", encoding="utf-8") as file:
+                    file.write(_line(row))
+        # Rows that leave quarantine are no records of their batch.
+        if landed.records or landed.landed:
+            self.grown(stream, landed.newest_batch_id if landed.landed else None)
+
+    def write(self) -> None:
+        """Write what was remembered, in one commit."""
+        with self._lock:
+            rows = self._rows.copy()
+        if not rows:
+            return
+        path = self.lake.ops("stream_progress")
+        delta_tables.ensure_table(path, _DDL)
+        delta_log.append_rows(path, rows)
+        with self._lock:
+            self._rows = self._rows[len(rows) :]
+            for stream in {row[0] for row in rows}:
+                lines = [_line(row) for row in self._rows if row[0] == stream]
+                _replace(self._files[stream], "".join(lines))
+        if delta_log.number_of_files(path) > _MOST_FILES:
+            delta_log.compact(path)
+
+
+def _batches_file(lake: Lake, table: str) -> Path:
+    return totals_file(lake, table).with_suffix(".batches.jsonl")
+
+
+def _since(totals: Totals, left: Sequence[tuple[Any, ...]]) -> datetime | None:
+    """When the oldest batch ended that may have to be told from written ones; None: any."""
+    if totals.last_batch_at is None:
+        return None
+    ends: list[datetime] = [row[-1] for row in left]
+    return min([datetime.fromisoformat(totals.last_batch_at), *ends])
+
+
+def _line(row: tuple[Any, ...]) -> str:
+    return json.dumps([*row[:-1], row[-1].isoformat()]) + "\n"
+
+
+def _left(file: Path) -> list[tuple[Any, ...]]:
+    """The rows in a file of batches."""
+    found = []
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    for line in lines:
+        # The last one may be cut off: then its batch is not committed, and runs again.
+        with contextlib.suppress(ValueError):
+            *row, at = json.loads(line)
+            found.append((*row, datetime.fromisoformat(at)))
+    return found
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put a text in a file's place, so that a reader finds all of it or what was there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(".new")
+    new.write_text(text, "utf-8")
+    new.replace(path)

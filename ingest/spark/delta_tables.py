@@ -1,0 +1,153 @@
+"""Delta tables of bronze and ops: made with their layout, appended to exactly once."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import types as T
+
+from ingest.spark.data_types import has_local_times
+from ingest.spark.sql import quoted, sql_type, text_literal
+from ingest.storage import delta_log
+from ingest.storage.layout import Lake, is_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+# The registry of tables that ingest made: dbt reads it to know which exist.
+REGISTRY_DDL = "table_name string, stream string, kind string, created_at timestamp"
+
+
+# Seconds that a process may need between a table's folder and its first commit.
+_TO_COMMIT = 2.0
+# Streams commit every second or two; Delta's own interval is 10 commits.
+_PROPERTIES = {"delta.checkpointInterval": "50"}
+
+
+def create_table(path: str, schema: T.StructType) -> None:
+    """Make an empty Delta table at `path` unless there is one."""
+    _remove_remains(path)
+    delta_log.create(path, schema.json(), _PROPERTIES)
+
+
+def create_clustered_table(
+    spark: SparkSession, path: str, schema: T.StructType, cluster_by: tuple[str, ...]
+) -> None:
+    """The same, clustered by columns: only Spark can."""
+    _remove_remains(path)
+    columns = ", ".join(
+        f"{quoted(member.name)} {sql_type(member.dataType)}"
+        + (
+            f" comment {text_literal(str(comment))}"
+            if (comment := member.metadata.get("comment"))
+            else ""
+        )
+        for member in schema.fields
+    )
+    properties = ", ".join(f"'{name}' = '{value}'" for name, value in _PROPERTIES.items())
+    spark.sql(
+        f"create table if not exists delta.`{path}` ({columns}) using delta "
+        f"cluster by ({', '.join(map(quoted, cluster_by))}) tblproperties ({properties})"
+    )
+
+
+def _remove_remains(path: str) -> None:
+    """Remove what a process has left that was killed before a table's first commit.
+
+    Delta takes the folder for a table, and would make none.
+    """
+    log = Path(path, "_delta_log")
+    if log.is_dir() and not is_table(path):
+        # Another process may be about to commit.
+        time.sleep(_TO_COMMIT)
+        if not is_table(path):
+            shutil.rmtree(log, ignore_errors=True)
+
+
+def append(rows: DataFrame, path: str) -> None:
+    """Append to the Delta table at `path`, and let it grow. Repeated, it appends again."""
+    if has_local_times(rows.schema) and not delta_log.has_local_times(path):
+        # Delta takes such columns into a table that was made without only where this is allowed.
+        rows.sparkSession.sql(
+            f"alter table delta.`{path}` "
+            "set tblproperties ('delta.feature.timestampNtz' = 'supported')"
+        )
+    rows.write.format("delta").mode("append").option("mergeSchema", "true").save(path)
+
+
+def append_once(
+    rows: DataFrame, path: str, *, application: str, version: int, grow: bool = False
+) -> None:
+    """Append to the Delta table at `path` unless `application` has already written `version`.
+
+    Delta skips a version at or below the last one of an application without a word: give a
+    new application whenever versions restart.
+    """
+    (
+        rows.write.format("delta")
+        .mode("append")
+        .option("txnAppId", application)
+        .option("txnVersion", version)
+        .option("mergeSchema", str(grow).lower())
+        .save(path)
+    )
+
+
+def replace_once(rows: DataFrame, path: str, *, application: str, version: int) -> None:
+    """Put rows, and their columns, in the place of all that the Delta table at `path` has.
+
+    `application` notes `version` as `append_once` does. What it has written stands no rewriting
+    in the way: the same version may have other columns.
+    """
+    writer = rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+    if not is_table(path) or delta_log.last_version(path, application) < version:
+        writer = writer.option("txnAppId", application).option("txnVersion", version)
+    writer.save(path)
+
+
+def register(lake: Lake, tables: Sequence[tuple[str, str, str]]) -> None:
+    """List tables of bronze, as (table, stream, kind), in `ops.stream_tables`, each once."""
+    path = lake.ops("stream_tables")
+    if not lake.is_table(path):
+        ensure_table(path, REGISTRY_DDL)
+    listed = set(delta_log.rows(path, ["table_name"])["table_name"].to_pylist())
+    now = datetime.now(UTC)
+    rows = [(*table, now) for table in tables if table[0] not in listed]
+    if rows:
+        delta_log.append_rows(path, rows)
+
+
+def ensure_table(path: str, ddl: str) -> None:
+    """Make an empty Delta table unless there is one; two processes may try at once."""
+    _remove_remains(path)
+    delta_log.create(path, T.StructType.fromDDL(ddl).json(), {})
+
+
+def table_schema(spark: SparkSession, path: str) -> T.StructType:
+    """The columns of the Delta table at `path`."""
+    return spark.read.format("delta").load(path).schema
+
+
+@functools.cache
+def code_version() -> str:
+    """Headwater's own version, as quarantined rows record it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("headwater")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def only_row(rows: DataFrame) -> Row:
+    """The row of a query that always has one, such as an aggregate without groups."""
+    row = rows.first()
+    if row is None:
+        raise RuntimeError("a query that always has a row has none")
+    return row

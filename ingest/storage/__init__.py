@@ -1,0 +1,1 @@
+"""Files of a lake without Spark: its layout, locks, the embedded catalog, Delta logs."""

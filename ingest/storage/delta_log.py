@@ -1,0 +1,355 @@
+"""Delta tables without Spark: what their logs tell, and a few rows; milliseconds each."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import (
+    CommitProperties,
+    DeltaTable,
+    Schema,
+    Transaction,
+    WriterProperties,
+    write_deltalake,
+)
+from deltalake.exceptions import CommitFailedError
+from pyarrow import parquet
+
+from ingest.storage.layout import is_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+
+
+# Each time another process was quicker.
+_TRIES = 20
+_FIRST_PROTOCOL = 2
+# Bytes of a file that is not written again to take up smaller ones.
+_LARGE = 2**24
+# Of a commit's name; checkpoints and logs that were put together have longer ones.
+_DIGITS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCounts:
+    """Rows of a batch, and how many of them have rescued values."""
+
+    rows: int
+    rescued: int
+
+
+class BatchRange(NamedTuple):
+    """Batches (after, up_to], which hold about so many rows."""
+
+    after: int
+    up_to: int
+    rows: int
+
+
+def create(path: str, schema: str, properties: Mapping[str, str]) -> None:
+    """Make an empty table unless there is one; `schema` is JSON, as Spark and Delta write it.
+
+    Of two processes at once, one makes it.
+    """
+    if is_table(path):
+        return
+    # A second maker would commit its own definition behind the first one's, so the log is made
+    # aside. Delta passes over such folders, should a process be killed here.
+    aside = Path(path, f"_making-{uuid4().hex}")
+    DeltaTable.create(aside, Schema.from_json(schema), configuration=dict(properties))
+    try:
+        (aside / "_delta_log").rename(Path(path, "_delta_log"))
+    except OSError:
+        # There is one that is not empty.
+        if not is_table(path):
+            raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def table_id(path: str) -> str:
+    """Delta's own id of a table, which a replaced table does not keep."""
+    return str(DeltaTable(path).metadata().id)
+
+
+def number_of_files(path: str) -> int:
+    """Files that hold the table's rows."""
+    return int(_files(path).num_rows)
+
+
+def sizes_of_files(path: str) -> Sequence[int]:
+    """Bytes of each file that holds rows of the table."""
+    return [int(size) for size in _files(path)["size_bytes"].to_pylist()]
+
+
+def is_clustered(path: str) -> bool:
+    """Whether the table has liquid clustering."""
+    return "clustering" in (DeltaTable(path).protocol().writer_features or [])
+
+
+def has_local_times(path: str) -> bool:
+    """Whether the table may have timestamps without a time zone."""
+    return "timestampNtz" in (DeltaTable(path).protocol().writer_features or [])
+
+
+def newest_batch(path: str) -> int:
+    """The highest `_batch_id` of a bronze table; -1 where it has no rows."""
+    return max((one["max._batch_id"] for one in _files(path).to_pylist()), default=-1)
+
+
+def nulls(path: str, column: str) -> int:
+    """How many rows have no value in a column, as far as the files tell."""
+    return sum(one.get(f"null_count.{column}") or 0 for one in _files(path).to_pylist())
+
+
+def batch_ranges(path: str, after: int, up_to: int, most_rows: int) -> Iterator[BatchRange]:
+    """Ranges of a bronze table's batches past `after` that hold about `most_rows` each."""
+    # Of a file that was compacted, each of its batches is taken to have as many rows.
+    rows: Counter[int] = Counter()
+    for file in _files(path).to_pylist():
+        first, last = file["min._batch_id"], file["max._batch_id"]
+        for batch in range(max(first, after + 1), min(last, up_to) + 1):
+            rows[batch] += -(-file["num_records"] // (last - first + 1))
+    low = after
+    held = 0
+    for batch, count in sorted(rows.items()):
+        if held and held + count > most_rows:
+            yield BatchRange(low, batch - 1, held)
+            low, held = batch - 1, 0
+        held += count
+    if up_to > low:
+        yield BatchRange(low, up_to, held)
+
+
+def has_appended(path: str, *, application: str, version: int) -> bool:
+    """Whether `append_once` has made this commit, be it one of no rows."""
+    return last_version(path, application) >= version
+
+
+def last_version(path: str, application: str) -> int:
+    """The newest version that an application has written; -1 where it has written none."""
+    last = DeltaTable(path).transaction_version(application)
+    return -1 if last is None else int(last)
+
+
+def counted(path: str, batch_id: int) -> BatchCounts | None:
+    """Counts of a batch; None where a file holds rows of other batches too."""
+    rows = rescued = 0
+    for file in _files(path).to_pylist():
+        if not file["min._batch_id"] <= batch_id <= file["max._batch_id"]:
+            continue
+        if file["min._batch_id"] != file["max._batch_id"]:
+            return None
+        rows += file["num_records"]
+        rescued += file["num_records"] - file.get("null_count._rescued", file["num_records"])
+    return BatchCounts(rows, rescued)
+
+
+def rows_after(path: str, batch_id: int, columns: Sequence[str]) -> pa.Table:
+    """Columns of a bronze table's rows with a higher `_batch_id`, read from their files alone.
+
+    Texts are those of a dictionary, as they stand in a file.
+    """
+    names = [one["path"] for one in _files(path).to_pylist() if one["max._batch_id"] > batch_id]
+    found = [
+        parquet.read_table(
+            Path(path, unquote(name)), columns=list(columns), read_dictionary=list(columns)
+        )
+        for name in names
+    ]
+    if not found:
+        return pa.table({name: pa.array([], pa.null()) for name in columns})
+    rows = pa.concat_tables(found).unify_dictionaries()
+    return rows.filter(pc.greater(rows["_batch_id"], batch_id))
+
+
+def distinct_values(
+    path: str, column: str, counter: str, batches: tuple[int, int], *, most_rows: int
+) -> pa.Array | None:
+    """The values of a column in rows whose `counter` is in (after, up to], sorted, null last.
+
+    Read from the files alone: a deleted row may count. None where they do not tell, or hold more
+    than `most_rows`.
+    """
+    after, up_to = batches
+    table = DeltaTable(path)
+    schema = pa.schema(table.schema().to_arrow())
+    kept = table.metadata()
+    # Files of such a table have other names for its columns.
+    is_mapped = kept.configuration.get("delta.columnMapping.mode", "none") != "none"
+    if is_mapped or kept.partition_columns or not {column, counter} <= set(schema.names):
+        return None
+    names, rows = [], 0
+    for file in pa.table(table.get_add_actions(flatten=True)).to_pylist():
+        least, greatest = file.get(f"min.{counter}"), file.get(f"max.{counter}")
+        if least is None or greatest is None:
+            return None
+        if greatest > after and least <= up_to:
+            names.append(unquote(file["path"]))
+            rows += file["num_records"]
+    if rows > most_rows:
+        return None
+    found = [pa.array([], schema.field(column).type)]
+    for name in names:
+        with parquet.ParquetFile(Path(path, name)) as file:
+            # One from before the column has nulls of it.
+            if column in file.schema_arrow.names:
+                read = file.read([column, counter], use_threads=False)
+                number = read[counter]
+                chosen = pc.and_(pc.greater(number, after), pc.less_equal(number, up_to))
+                values = read.filter(chosen)[column].combine_chunks()
+                found.append(values.cast(schema.field(column).type))
+            else:
+                found.append(pa.nulls(1, schema.field(column).type))
+    values = pa.concat_arrays(found).unique()
+    return values.take(pc.array_sort_indices(values))
+
+
+def rows_where(
+    path: str,
+    wanted: Mapping[str, str],
+    columns: Sequence[str],
+    present: str = "",
+    since: tuple[str, datetime] | None = None,
+) -> pa.Table:
+    """Columns of the rows that have these values, and any in the column `present`.
+
+    `since` is a column of times and the first one wanted: older files are not read.
+    """
+    conditions = [pc.field(name) == value for name, value in wanted.items()]
+    if since:
+        conditions.append(pc.field(since[0]) >= since[1])
+    if present:
+        conditions.append(pc.field(present).is_valid())
+    return _read(DeltaTable(path), columns, reduce(and_, conditions))
+
+
+def column_names(path: str) -> list[str]:
+    """A table's columns."""
+    return [str(one.name) for one in DeltaTable(path).schema().fields]
+
+
+def rows(path: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """A small table of bookkeeping as it is now: all columns, or those."""
+    return _read(DeltaTable(path), columns)
+
+
+def _read(
+    table: DeltaTable, columns: Sequence[str] | None, wanted: pc.Expression | None = None
+) -> pa.Table:
+    """Rows, read by this thread alone: Arrow's threads may outlive a command, and abort it."""
+    dataset = table.to_pyarrow_dataset()
+    scanner = dataset.scanner(
+        columns=list(columns) if columns else None,
+        filter=wanted,
+        use_threads=False,
+    )
+    return scanner.to_table()
+
+
+def _files(path: str) -> pa.Table:
+    return pa.table(DeltaTable(path).get_add_actions(flatten=True))
+
+
+def replace_rows(path: str, rows: Sequence[Sequence[Any]], predicate: str) -> None:
+    """Put rows in the place of those that `predicate`, in words of SQL, is true for.
+
+    Two processes may do so at once, each for rows of its own.
+    """
+    for attempt in range(_TRIES):
+        table = DeltaTable(path)
+        try:
+            write_deltalake(table, _arrow(table, rows), mode="overwrite", predicate=predicate)
+            return
+        except CommitFailedError:
+            if attempt == _TRIES - 1:
+                raise
+
+
+def append_rows(
+    path: str, rows: Sequence[Sequence[Any]], *, application: str = "", version: int = 0
+) -> None:
+    """Append a few rows of Python values, in one commit, in the order of the table's columns.
+
+    Skipped if `application`, where one is given, has already written `version`.
+    """
+    if application and has_appended(path, application=application, version=version):
+        return
+    table = DeltaTable(path)
+    transactions = [Transaction(application, version)] if application else None
+    write_deltalake(
+        table,
+        _arrow(table, rows),
+        mode="append",
+        commit_properties=CommitProperties(app_transactions=transactions),
+    )
+
+
+def compact(path: str) -> None:
+    """Make few files of a small table's many; left for another time where somebody else writes."""
+    with contextlib.suppress(CommitFailedError):
+        DeltaTable(path).optimize.compact(target_size=_LARGE)
+
+
+def is_simple(path: str) -> bool:
+    """Whether a table needs no feature that came after Delta's first protocol of writers."""
+    return DeltaTable(path).protocol().min_writer_version <= _FIRST_PROTOCOL
+
+
+def last_commit(path: str) -> Mapping[str, Any]:
+    """The newest commit's own description, as Delta's history shows it, with its version."""
+    commits = Path(path, "_delta_log").glob("[0-9]*.json")
+    newest = max(one for one in commits if len(one.stem) == _DIGITS)
+    actions = map(json.loads, newest.read_bytes().splitlines())
+    commit: Mapping[str, Any] = next(
+        (one["commitInfo"] for one in actions if "commitInfo" in one), {}
+    )
+    return {**commit, "version": int(newest.stem)}
+
+
+def version(path: str) -> int:
+    """How many commits a table has had, less one."""
+    return int(DeltaTable(path).version())
+
+
+def write_once(path: str, rows: pa.Table, *, application: str, version: int, is_anew: bool) -> None:
+    """Append rows to a table that gets their columns, or put them in the place of all it has.
+
+    `is_anew` makes the table where there is none. The caller is its only writer, and asks
+    beforehand whether `application` has written `version`.
+    """
+    transaction = Transaction(application, version)
+    write_deltalake(
+        path if is_anew else DeltaTable(path),
+        rows,
+        mode="overwrite" if is_anew else "append",
+        schema_mode="overwrite" if is_anew else "merge",
+        writer_properties=WriterProperties(compression="ZSTD"),
+        commit_properties=CommitProperties(app_transactions=[transaction]),
+    )
+
+
+def _arrow(table: DeltaTable, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    schema = pa.schema(table.schema().to_arrow())
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(values, kind.type) for values, kind in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def delete_rows(path: str, predicate: str) -> int:
+    """Delete the rows that `predicate`, in words of SQL, is true for; how many there were."""
+    found = DeltaTable(path).delete(predicate)
+    return int(found["num_deleted_rows"])

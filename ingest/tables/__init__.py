@@ -1,1 +1,0 @@
-"""Delta tables: their columns, how they are made, how they are appended to."""
