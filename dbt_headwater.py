@@ -24,7 +24,7 @@ from dbt.plugins.manager import dbtPlugin
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from ingest.errors import HeadwaterError
-from ingest.spark.checkpointed import Keeper
+from ingest.spark.checkpointed import CheckpointCache
 from ingest.spark.class_loader import share_class_loader
 from ingest.spark.java import find_java
 from ingest.spark.session import kept_classes
@@ -100,7 +100,7 @@ def keep_rows() -> None:
     whole = Cursor.execute
     if getattr(whole, "keeps", False):
         return
-    keeper = Keeper()
+    keeper = CheckpointCache()
 
     def execute(self: Any, sql: str, *parameters: Any) -> None:
         def given(statement: str) -> Any:

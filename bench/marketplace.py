@@ -22,7 +22,7 @@ from pyspark.sql.avro.functions import from_avro
 
 from ingest import settings
 from ingest.client_properties import kafka_properties
-from ingest.connectors.postgres_connector import FollowedDatabase
+from ingest.connectors.postgres_connector import PostgresConnector
 from ingest.declarations.project import declared_streams
 from ingest.decoders.kafka_input import FROM_KAFKA
 from ingest.runtime.databases import database_of
@@ -279,7 +279,7 @@ def _follow(spark: SparkSession, lake: Lake) -> None:
         raise RuntimeError(f"{stream.name} is of no database")
     admin = BrokerAdmin(spark, kafka_properties(lake))
     try:
-        FollowedDatabase(lake, database).follow(admin)
+        PostgresConnector(lake, database).follow(admin)
     finally:
         admin.close()
 

@@ -19,7 +19,7 @@ from rich.live import Live
 from ingest import settings
 from ingest.client_properties import schema_registry_properties
 from ingest.errors import HeadwaterError
-from ingest.runtime.progress import Totals
+from ingest.runtime.progress import StreamProgress
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
 from ingest.storage.layout import Lake
@@ -261,7 +261,7 @@ def _caught_up(database: str, broker: str, board: Board, server: Server, watch: 
         time.sleep(2.0)
 
 
-def _are_applied(root: Path, customers: Totals) -> bool:
+def _are_applied(root: Path, customers: StreamProgress) -> bool:
     """Whether the tables of living rows hold all that has landed."""
     return customers.current_batch_id >= customers.newest_batch_id and is_up_to_date(
         root, "silver.live_orders_current"

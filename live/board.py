@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from ingest.runtime.progress import Totals, read_totals
+from ingest.runtime.progress import StreamProgress, read_totals
 from ingest.serve.model_states import model_states
 from ingest.storage.layout import Lake
 from live.newest import age_when_landed
@@ -34,7 +34,7 @@ class Board:
     _before: dict[str, tuple[float, int]] = field(default_factory=dict)
     _rates: dict[str, float] = field(default_factory=dict)
 
-    def totals(self) -> Mapping[str, Totals]:
+    def totals(self) -> Mapping[str, StreamProgress]:
         """What each stream has done."""
         return {name: read_totals(self.lake, f"live.{name}", f"live__{name}") for name in STREAMS}
 

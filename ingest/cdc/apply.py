@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ingest.cdc.macros import rendered, statements
 from ingest.cdc.rules import Rules
 from ingest.errors import InputError
-from ingest.spark.checkpointed import Keeper
+from ingest.spark.checkpointed import CheckpointCache
 from ingest.storage import delta_log
 from ingest.storage.layout import is_table
 
@@ -62,7 +62,7 @@ class ChangeApplication:
         self._rules = rules
         self._before_statement = before_statement
         self._on_refused = on_refused
-        self._keeper = Keeper()
+        self._keeper = CheckpointCache()
         self._forgot_at = -_FORGET_EVERY
 
     def __call__(self, view: str) -> Outcome:

@@ -48,7 +48,7 @@ _BEFORE_ALL: dict[T.DataType, str] = {
 }
 
 
-class CurrentTable:
+class CurrentRowsTable:
     """Follows the bronze table of one stream; `application` is that of its landing."""
 
     def __init__(self, spark: SparkSession, lake: Lake, stream: Stream, application: str) -> None:

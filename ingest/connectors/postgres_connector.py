@@ -67,7 +67,7 @@ class Broker(Protocol):
         ...
 
 
-class FollowedDatabase:
+class PostgresConnector:
     """Makes the connector of a database, looks after it, and begins anew after a gap.
 
     Raises ConnectorFailed, DatabaseUnreachable, ServersUnknown.

@@ -38,8 +38,8 @@ from ingest.declarations.stream import (
     Evolution,
     FileSource,
     Format,
-    Identity,
     KafkaSource,
+    KeyAndOrder,
     Mask,
     OnConflict,
     OnDataLoss,
@@ -280,13 +280,13 @@ def _kafka_source(declared: Mapping[str, Any]) -> KafkaSource:
     )
 
 
-def _identity(given: Mapping[str, Any]) -> Identity:
+def _identity(given: Mapping[str, Any]) -> KeyAndOrder:
     within = given.get("deduplicate_within")
 
     def paths(key: str) -> tuple[Path, ...]:
         return tuple(split_path(path) for path in given.get(key, ()))
 
-    return Identity(
+    return KeyAndOrder(
         key=paths("key"),
         sequence_by=paths("sequence_by"),
         apply_as_deletes=given.get("apply_as_deletes"),

@@ -282,7 +282,7 @@ class Events:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class KeyAndOrder:
     """What tells records of a stream apart and in which order they stand.
 
     Every element is a path from the record's root. `within` is counted on arrival time.
@@ -315,7 +315,7 @@ class Stream:
     avro: AvroOptions = field(default_factory=AvroOptions)
     columns: tuple[ColumnHint, ...] = ()
     masks: Mapping[tuple[str, ...], Mask] = field(default_factory=dict)
-    identity: Identity = field(default_factory=Identity)
+    identity: KeyAndOrder = field(default_factory=KeyAndOrder)
     evolution: Evolution = field(default_factory=Evolution)
     events: Events = field(default_factory=Events)
     keep_current: bool = False

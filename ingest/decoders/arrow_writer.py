@@ -20,7 +20,7 @@ from pyspark.sql import types as T
 
 from ingest.arrow_files.columns import are_plain, arrow_type, made
 from ingest.arrow_files.parquet_stats import DataFileWriter
-from ingest.declarations.stream import Identity
+from ingest.declarations.stream import KeyAndOrder
 from ingest.decoders.decoder import RESCUED, SCHEMA_ID
 from ingest.decoders.input import FITS, RECORD, ColumnReader
 from ingest.schemas.conversion import Path, type_at
@@ -101,7 +101,7 @@ class TableWriter(ColumnReader):
     """Writes records that fit to a file a task, and tells the places of the others."""
 
     target: Target
-    identity: Identity
+    identity: KeyAndOrder
     provenance: Sequence[str]
     place: Sequence[str]
     keys: Sequence[Key]

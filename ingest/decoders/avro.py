@@ -18,13 +18,13 @@ from pyspark.sql import functions as F
 
 from ingest.declarations.stream import SchemaEvolution, Stream
 from ingest.decoders.arrow_batches import Batches, Work
-from ingest.decoders.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Rest, null_key_reason, row
+from ingest.decoders.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Deferred, null_key_reason, row
 from ingest.decoders.input import place_of
 from ingest.decoders.kafka_input import MessageInput
-from ingest.decoders.requeued import Parked
+from ingest.decoders.requeued import Requeue
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.typed_rows import typed_row
-from ingest.decoders.writer_schemas import Read, Writers
+from ingest.decoders.writer_schemas import Read, WriterSchemas
 from ingest.parse.avro_container import without_logical_types
 from ingest.registry.wire_format import (
     ATTRIBUTE,
@@ -77,9 +77,9 @@ class AvroMessages:
         self,
         stream: Stream,
         schema: StreamSchema,
-        writers: Writers,
+        writers: WriterSchemas,
         messages: MessageInput,
-        parked: Parked,
+        parked: Requeue,
     ) -> None:
         self._stream, self._schema, self._writers = stream, schema, writers
         self._input, self._parked = messages, parked
@@ -143,7 +143,7 @@ class AvroMessages:
         """See Decoder."""
         return bool(self._parked.leaving(batch_id))
 
-    def rest(self, marks: str) -> Rest:
+    def rest(self, marks: str) -> Deferred:
         """See Decoder."""
         held, provenance = self._held(marks), self._input.provenance
         if self._leaving:
@@ -174,7 +174,7 @@ class AvroMessages:
             f"if(_code is null, {rule}, null) as _rule",
         )
         good = good.select(*provenance, RESCUED, SCHEMA_ID, ROW)
-        return Rest(good, rejects, are_few=judged.are_here, leaving=self._leaving)
+        return Deferred(good, rejects, are_few=judged.are_here, leaving=self._leaving)
 
     def removed(self, marks: str) -> int:
         """See Decoder."""

@@ -26,7 +26,7 @@ NO_SCHEMA_ID = f"cast(null as string) as {SCHEMA_ID}"
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class Deferred:
     """What became of the records that were held back: rows (provenance, SCHEMA_ID, ROW, RESCUED),
     and rejects, with the columns of quarantine that say where they are from and what is wrong.
 
@@ -63,7 +63,7 @@ class Decoder(Protocol):
         """Between the passes: learn from the held records; their marks have commas between."""
         ...
 
-    def rest(self, marks: str) -> Rest:
+    def rest(self, marks: str) -> Deferred:
         """The held records again."""
         ...
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from ingest.decoders.arrow_batches import Batches, Work
-    from ingest.event_types.inference import Watch
+    from ingest.event_types.inference import ShapeMonitor
 
 # What is read of a record, the instants that are not in it, and whether that is all of it; and
 # what Spark makes of its VARIANTs.
@@ -40,7 +40,7 @@ class ColumnReader:
     """
 
     kind: T.StructType
-    watch: Watch | None
+    watch: ShapeMonitor | None
     overflow_matters: bool
 
     @property

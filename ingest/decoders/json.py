@@ -17,10 +17,10 @@ from ingest import settings
 from ingest.declarations.stream import Envelope, Format, Mask, SchemaEvolution, Stream
 from ingest.decoders.arrow_batches import Batches, Work
 from ingest.decoders.arrow_writer import Key, TableWriter, Target, Written, can_write
-from ingest.decoders.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Rest, null_key_reason, row
+from ingest.decoders.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Deferred, null_key_reason, row
 from ingest.decoders.input import FITS, RECORD, ColumnReader, Input, place_of
 from ingest.decoders.kafka_input import MessageInput
-from ingest.decoders.requeued import Parked
+from ingest.decoders.requeued import Requeue
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.second_pass import (
     EVENT,
@@ -32,14 +32,14 @@ from ingest.decoders.second_pass import (
     thinned,
     unseen,
 )
-from ingest.decoders.writer_schemas import Writers
+from ingest.decoders.writer_schemas import WriterSchemas
 from ingest.envelopes.cloudevents import AvroTranslation, CloudEventTranslation
 from ingest.envelopes.connect import ConnectMessages
 from ingest.envelopes.debezium import BEFORE, OPERATION, REST, ROW_OPERATIONS, DebeziumMessages
 from ingest.envelopes.masking import Masking
 from ingest.envelopes.message_reader import Reading
-from ingest.event_types.catalog import EventTypes, Found
-from ingest.event_types.inference import Places, Watch
+from ingest.event_types.catalog import EventTypes, NewEventShape
+from ingest.event_types.inference import Places, ShapeMonitor
 from ingest.parse.json_exact import leftovers
 from ingest.schemas import conversion, ingest_columns
 from ingest.schemas.conversion import Path, at, type_at
@@ -71,8 +71,8 @@ class JsonRecords:
         schema: StreamSchema,
         types: EventTypes,
         records: Input,
-        writers: Writers | None = None,
-        parked: Parked | None = None,
+        writers: WriterSchemas | None = None,
+        parked: Requeue | None = None,
     ) -> None:
         self._stream, self._schema, self._records = stream, schema, records
         self._types, self._writers, self._parked = types, writers, parked
@@ -219,10 +219,10 @@ class JsonRecords:
                 if name is not None and shape is not None:
                     # Records that differ beside their events share one payload.
                     payloads[name, shape] = payloads.get((name, shape)) or payload or ""
-            events = [Found(*event, payload) for event, payload in payloads.items()]
+            events = [NewEventShape(*event, payload) for event, payload in payloads.items()]
             self._types.learn(events, self._schema.columns, batch_id, now)
 
-    def rest(self, marks: str) -> Rest:
+    def rest(self, marks: str) -> Deferred:
         """See Decoder. What fits nowhere is rescued."""
         names = _nested_names(self._schema.columns)
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
@@ -265,7 +265,7 @@ class JsonRecords:
         good = rows.where("_reason is null")
         good = good.select(*self._records.provenance, RESCUED, SCHEMA_ID, ROW)
         rejects = broken.unionByName(unkeyed) if keys else broken
-        return Rest(good, rejects, are_few=verdicts.are_here, leaving=self._leaving)
+        return Deferred(good, rejects, are_few=verdicts.are_here, leaving=self._leaving)
 
     def removed(self, marks: str) -> int:
         """See Decoder."""
@@ -293,7 +293,7 @@ class JsonRecords:
 
     def _reader(self) -> ColumnReader:
         """What reads records whose shapes are known."""
-        watch = Watch(self._places, self._types.known) if self._places else None
+        watch = ShapeMonitor(self._places, self._types.known) if self._places else None
         overflow_matters = self._stream.evolution.mode is not SchemaEvolution.NONE
         return ColumnReader(self._schema.columns, watch, overflow_matters)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ingest.decoders.decoder import MARK, NO_SCHEMA_ID, RESCUED, ROW, Rest
+from ingest.decoders.decoder import MARK, NO_SCHEMA_ID, RESCUED, ROW, Deferred
 from ingest.decoders.kafka_input import MessageInput
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class RawMessages:
     def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
         """See Decoder: nothing is held back."""
 
-    def rest(self, marks: str) -> Rest:
+    def rest(self, marks: str) -> Deferred:
         """See Decoder: nothing is held back."""
         raise AssertionError(f"raw messages are never held back: {marks[:100]}")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ingest.decoders.arrow_batches import Batches
 from ingest.decoders.kafka_input import HELD, PROVENANCE
-from ingest.decoders.writer_schemas import Writers
+from ingest.decoders.writer_schemas import WriterSchemas
 from ingest.registry.wire_format import id_number, id_text
 from ingest.schemas.stream_schema import StreamSchema
 from ingest.spark import delta_tables
@@ -35,7 +35,7 @@ _MESSAGE = ("_source", "_partition", "_offset", "_timestamp")
 
 
 @dataclass(slots=True)
-class Parked:
+class Requeue:
     """Those of one stream, in the quarantine table at `path`.
 
     In the folder `asked` is a file for each request to let some out: the promise that they broke,
@@ -46,7 +46,7 @@ class Parked:
     path: str
     asked: Path
     schema: StreamSchema
-    writers: Writers | None
+    writers: WriterSchemas | None
     # The first batch that each id came with; looked at again from time to time.
     _since: dict[int, int] = field(default_factory=dict)
     _until: float = 0.0

@@ -17,7 +17,7 @@ from ingest.decoders.input import FITS, ColumnReader, gathered
 from ingest.envelopes.message_reader import Reading
 from ingest.event_types.catalog import rule_of
 from ingest.event_types.inference import Places, hexadecimal
-from ingest.event_types.variations import Known
+from ingest.event_types.variations import KnownShapes
 from ingest.parse.json_columns import legible
 from ingest.parse.json_exact import Refused, loaded, written
 from ingest.parse.json_fit import arrow_type, taken, without_halves
@@ -139,7 +139,7 @@ def thinned(work: Work, places: Places) -> Work:
     return lambda batches: work(thin(batches))
 
 
-def identifying(known: Known, refused: Mapping[int, str]) -> Work:
+def identifying(known: KnownShapes, refused: Mapping[int, str]) -> Work:
     """Adds the variation of judged records, or the id of their schema.
 
     Those of a refused variation lose their text.

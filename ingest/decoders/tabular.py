@@ -28,7 +28,7 @@ from ingest.decoders.decoder import (
     RESCUED,
     ROW,
     SOURCE,
-    Rest,
+    Deferred,
     null_key_reason,
     row,
 )
@@ -165,7 +165,7 @@ class TabularRecords:
     def close(self) -> None:
         """See Decoder: nothing is kept."""
 
-    def rest(self, marks: str) -> Rest:
+    def rest(self, marks: str) -> Deferred:
         """See Decoder: held rows are rejects, each with its reason."""
         wanted: dict[int, set[int]] = {}
         for place in marks.split(","):
@@ -182,7 +182,7 @@ class TabularRecords:
             f"coalesce({FAULT}.reason, {null_key_reason(self._key)}) as _reason",
             f"if({FAULT} is null, {rule}, null) as _rule",
         )
-        return Rest(rows.selectExpr(SOURCE, RESCUED, NO_SCHEMA_ID, ROW).where("false"), rejects)
+        return Deferred(rows.selectExpr(SOURCE, RESCUED, NO_SCHEMA_ID, ROW).where("false"), rejects)
 
     def _records(self, group: _Group, wanted: Mapping[int, Set[int]] | None) -> DataFrame:
         """SOURCE, the number of the file, and what `tabular_files.ddl` says of each record.

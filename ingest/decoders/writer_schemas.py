@@ -26,7 +26,7 @@ from ingest.registry.client import SchemaRegistry
 from ingest.registry.compatibility import why_not_readable
 from ingest.registry.unsupported import unsupported
 from ingest.registry.wire_format import guid_of
-from ingest.schemas.stream_schema import Agreed, StreamSchema
+from ingest.schemas.stream_schema import AvroSchemas, StreamSchema
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -71,7 +71,7 @@ class Read:
         return found if self.is_record else F.struct(found.alias(_VALUE))
 
 
-class Writers:
+class WriterSchemas:
     """The schemas of one stream's messages; asks the registry for those that are new.
 
     `are_columns`: fields of records are columns of the table, and there is a reader's schema.
@@ -151,16 +151,16 @@ class Writers:
             self._unfit |= added.keys() - sound
             added = {number: text for number, text in added.items() if number in sound}
         if added or reader != known.reader:
-            self._agree(schema, Agreed({**known.writers, **added}, reader), batch_id, now)
+            self._agree(schema, AvroSchemas({**known.writers, **added}, reader), batch_id, now)
 
-    def reads(self, agreed: Agreed, numbers: Iterable[int]) -> Mapping[int, Read]:
+    def reads(self, agreed: AvroSchemas, numbers: Iterable[int]) -> Mapping[int, Read]:
         """How messages are read, by those ids of their writers' schemas that are known."""
         return {
             number: self._read(agreed.writers[number], agreed.reader)
             for number in sorted(agreed.writers.keys() & set(numbers))
         }
 
-    def _reader(self, known: Agreed, *, is_changing: bool) -> str | None:
+    def _reader(self, known: AvroSchemas, *, is_changing: bool) -> str | None:
         """The reader's schema; without an answer it stays as it was, once there is one."""
         if self._declared or not self._subject:
             return self._declared
@@ -175,7 +175,9 @@ class Writers:
                 self._newest, self._until = known.reader, time.monotonic() + _QUIET
         return self._newest
 
-    def _agree(self, schema: StreamSchema, agreed: Agreed, batch_id: int, now: datetime) -> None:
+    def _agree(
+        self, schema: StreamSchema, agreed: AvroSchemas, batch_id: int, now: datetime
+    ) -> None:
         incoming: dict[str, T.StructField] = {}
         # Those that were there before have brought their columns, but for a new reader.
         numbers = {*agreed.newest, *(agreed.writers.keys() - schema.agreed.writers.keys())}

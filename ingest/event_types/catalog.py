@@ -24,7 +24,7 @@ from ingest.event_types.event_type import Change, EventType, all_variations
 from ingest.event_types.groups import placed
 from ingest.event_types.names import TableNames
 from ingest.event_types.registration import Filled, Registration
-from ingest.event_types.variations import MOST_TYPES, Known, canonical, variation, with_maps
+from ingest.event_types.variations import MOST_TYPES, KnownShapes, canonical, variation, with_maps
 from ingest.event_types.views import TypeView
 from ingest.schemas import ingest_columns, schema_log
 from ingest.schemas.schema_log import Entry
@@ -46,7 +46,7 @@ MOST_OF_A_PROTOTYPE = 16_384
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NewEventShape:
     """An event of a variation that may be new: its type, its shape as a text, its payload."""
 
     event_type: str
@@ -79,7 +79,7 @@ class EventTypes:
     def __init__(self, spark: SparkSession, lake: Lake, stream: Stream, application: str) -> None:
         self._stream, self._application = stream, application
         self._types: dict[str, EventType] = {}
-        self._known: Known | None = None
+        self._known: KnownShapes | None = None
         self._beside = T.StructType()
         self._path = schema_log.ensured(spark, lake)
         self._lake, self._registration = lake, Registration(lake, stream)
@@ -95,12 +95,12 @@ class EventTypes:
         return self._types
 
     @property
-    def known(self) -> Known:
+    def known(self) -> KnownShapes:
         """What workers need to tell what is new."""
         if self._known is None:
             seen = {name: one.seen for name, one in self._types.items()}
             many = frozenset(name for name, one in self._types.items() if one.has_many)
-            self._known = Known(seen, all_variations(self._types.values()), many)
+            self._known = KnownShapes(seen, all_variations(self._types.values()), many)
         return self._known
 
     @property
@@ -175,13 +175,13 @@ class EventTypes:
         self._registration.write(self._types, self._beside)
 
     def learn(
-        self, found: Iterable[Found], beside: T.StructType, batch_id: int, now: datetime
+        self, found: Iterable[NewEventShape], beside: T.StructType, batch_id: int, now: datetime
     ) -> None:
         """Take in variations that are new, and grow the types' columns; all in one commit.
 
         `beside` are the columns of bronze, which the tables of types show, too.
         """
-        by_type: dict[str, list[Found]] = {}
+        by_type: dict[str, list[NewEventShape]] = {}
         for one in sorted(found, key=lambda one: (one.event_type, one.shape)):
             by_type.setdefault(one.event_type, []).append(one)
         # Until a type is registered, another stream of the source might take its table's name.
@@ -190,7 +190,7 @@ class EventTypes:
 
     def _learn(
         self,
-        by_type: Mapping[str, Sequence[Found]],
+        by_type: Mapping[str, Sequence[NewEventShape]],
         beside: T.StructType,
         batch_id: int,
         now: datetime,
@@ -230,7 +230,9 @@ class EventTypes:
         self._record([_version_row(before, after, change)], self._newest, now, request)
         return after
 
-    def _learnt(self, before: EventType, events: Sequence[Found], now: datetime) -> list[Entry]:
+    def _learnt(
+        self, before: EventType, events: Sequence[NewEventShape], now: datetime
+    ) -> list[Entry]:
         after, name = before, before.name
         rows: list[Entry] = []
         for one in events:

@@ -26,7 +26,7 @@ from ingest.event_types.outlines import (
     widened,
     width_of,
 )
-from ingest.event_types.variations import Known
+from ingest.event_types.variations import KnownShapes
 from ingest.parse.json_columns import asking
 from ingest.parse.json_exact import Inexact, Number, Refused, loaded
 from ingest.parse.json_shapes import number_kind
@@ -177,11 +177,11 @@ _MOST_JUDGED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class ShapeMonitor:
     """Tells what is new about events, from what is known."""
 
     places: Places
-    known: Known
+    known: KnownShapes
     # By type and a shape's identity, with that shape.
     _judged: dict[tuple[str, int], tuple[Shape, tuple[int, bool]]] = field(
         default_factory=dict, init=False, repr=False
@@ -203,7 +203,7 @@ class Watch:
         return variations.take(pa.array(of)), known[of]
 
     def _judgement(self, event_type: str, shape: Shape) -> tuple[int, bool]:
-        """See Known.judged; of the shape of an outline, which comes again and again."""
+        """See KnownShapes.judged; of the shape of an outline, which comes again and again."""
         key = event_type, id(shape)
         before = self._judged.get(key)
         if before and before[0] is shape:

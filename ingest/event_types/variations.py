@@ -109,7 +109,7 @@ def _paths(shape: Shape, path: str = "$") -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownShapes:
     """What a worker needs to say of an event that nothing about it is new.
 
     `seen` is what has landed of each type; of those in `many` new variations are no news.

@@ -23,21 +23,21 @@ from pyspark.sql import functions as F
 from ingest.cdc.current_table import ORDER_RULE
 from ingest.landing.deduplication import deduplicated
 from ingest.landing.ingest_values import ingest_values, instant, of_the_batch
-from ingest.landing.result import Landed
+from ingest.landing.result import BatchResult
 from ingest.landing.unreadable_files import broken_files
 from ingest.landing.arrow_files import WorkerFiles
 from ingest.declarations.stream import Format, Stream
 from ingest.decoders.avro import AvroMessages
 from ingest.schemas.column_comments import Comments
-from ingest.decoders.decoder import MARK, ROW, SOURCE, Decoder, Rest
+from ingest.decoders.decoder import MARK, ROW, SOURCE, Decoder, Deferred
 from ingest.decoders.file_input import FileInput, Layout
 from ingest.decoders.json import JsonRecords
 from ingest.decoders.kafka_input import MessageInput
-from ingest.decoders.requeued import Parked
+from ingest.decoders.requeued import Requeue
 from ingest.decoders.raw import RawMessages
 from ingest.schemas.stream_schema import StreamSchema
 from ingest.decoders.tabular import TabularRecords
-from ingest.decoders.writer_schemas import Writers
+from ingest.decoders.writer_schemas import WriterSchemas
 from ingest.errors import HeadwaterError, SourceUnreadable
 from ingest.event_types.catalog import EventTypes
 from ingest.failpoint import failpoint
@@ -61,7 +61,7 @@ _NOTHING: dict[str, Any] = {"rows": 0, "rescued": 0, "rejects": 0, "left": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Landing:
+class BatchProcessor:
     """Lands the batches of one stream; `clock` tells the time (UTC).
 
     `writers` are those of messages in Avro, and `parked` the messages that may leave quarantine.
@@ -75,8 +75,8 @@ class Landing:
     comments: Comments
     files: WorkerFiles
     types: EventTypes
-    writers: Writers | None
-    parked: Parked | None
+    writers: WriterSchemas | None
+    parked: Requeue | None
     application: str
     first_batch_id: int
     clock: Callable[[], datetime]
@@ -92,7 +92,7 @@ class Landing:
         """Folder of the quarantine table."""
         return self.lake.bronze(self.stream.quarantine_table)
 
-    def land(self, paths: Sequence[str], batch: int, *, repeated: bool) -> Landed:
+    def land(self, paths: Sequence[str], batch: int, *, repeated: bool) -> BatchResult:
         """Land the files of the query's batch number `batch`.
 
         `repeated`: an earlier process may have begun this batch, which holds for the first
@@ -124,13 +124,13 @@ class Landing:
                 repeated = True
                 readable = [path for path in readable if path not in broken]
         self._quarantine_files(unreadable, first + 1, now, repeated)
-        return Landed(batch_id=first, files=len(paths), quarantined=len(unreadable))
+        return BatchResult(batch_id=first, files=len(paths), quarantined=len(unreadable))
 
     def try_out(self, paths: Sequence[str]) -> None:
         """Land files in tables that are thrown away: what is wrong with them is not looked for."""
         self._landed(partial(self._of_files, paths), len(paths), {}, 0, repeated=False)
 
-    def land_messages(self, messages: DataFrame, batch: int, *, repeated: bool) -> Landed:
+    def land_messages(self, messages: DataFrame, batch: int, *, repeated: bool) -> BatchResult:
         """Land messages, with the columns of `messages.FROM_KAFKA`, as `land` lands files."""
         first = self.first_batch_id + 2 * batch
         return self._landed(partial(self._of_messages, messages), 0, {}, first, repeated)
@@ -142,7 +142,7 @@ class Landing:
         unreadable: dict[str, str],
         first: int,
         repeated: bool,
-    ) -> Landed:
+    ) -> BatchResult:
         now = self.clock()
         if repeated:
             self.schema.load(first)
@@ -169,7 +169,7 @@ class Landing:
         if unreadable:
             self._quarantine_files(unreadable, first + 1, now, repeated)
         failpoint("after_quarantine")
-        landed = Landed(
+        landed = BatchResult(
             batch_id=first,
             files=files + len(unreadable),
             records=counts["records"],
@@ -246,7 +246,7 @@ class Landing:
             return self.parked.left_before(leaving, self.path, batch_id)
         return self.parked.left(leaving)
 
-    def _land_rejects(self, rest: Rest, batch_id: int, now: datetime, repeated: bool) -> int:
+    def _land_rejects(self, rest: Deferred, batch_id: int, now: datetime, repeated: bool) -> int:
         """Send records to quarantine; how many there are."""
         if rest.are_few:
             few = [reject.asDict(recursive=True) for reject in rest.rejects.collect()]

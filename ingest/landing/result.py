@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Landed:
+class BatchResult:
     """What became of one batch, in records; those that left quarantine are taken off there."""
 
     batch_id: int
@@ -31,7 +31,7 @@ class Landed:
 
     def checked(
         self, stream: str, unreadable_files: int, *, may_drop: bool, removed: Callable[[], int]
-    ) -> Landed:
+    ) -> BatchResult:
         """The batch, of which each record that was read is in bronze or in quarantine.
 
         Of the files that could not be read, each is a row of quarantine. `may_drop`: duplicates

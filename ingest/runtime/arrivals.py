@@ -19,8 +19,8 @@ from ingest.client_properties import kafka_properties
 from ingest.declarations.stream import CleanSource, FileSource, KafkaSource, Stream
 from ingest.decoders.kafka_input import FROM_KAFKA
 from ingest.errors import DataLost, HeadwaterError, TopicMissing
-from ingest.landing.batch import Landing
-from ingest.landing.result import Landed
+from ingest.landing.batch import BatchProcessor
+from ingest.landing.result import BatchResult
 from ingest.runtime import gaps
 from ingest.runtime.checkpoint import counted, is_unfinished, newest_committed
 from ingest.runtime.databases import watched
@@ -52,7 +52,7 @@ _QUIET = 60.0
 _WORTH_A_TASK = 10_000
 
 
-class Arrivals(Protocol):
+class StreamSource(Protocol):
     """Finds what is new, hands it to Spark batch by batch, and has each batch landed."""
 
     def discover(self) -> int:
@@ -78,8 +78,8 @@ class Arrivals(Protocol):
         ...
 
     def land(
-        self, arrived: DataFrame, batch: int, landing: Landing, *, repeated: bool
-    ) -> Landed | None:
+        self, arrived: DataFrame, batch: int, landing: BatchProcessor, *, repeated: bool
+    ) -> BatchResult | None:
         """Land one batch; None where there is nothing in it."""
         ...
 
@@ -98,15 +98,15 @@ class Arrivals(Protocol):
 
 def arrivals(
     spark: SparkSession, lake: Lake, stream: Stream, clock: Callable[[], datetime]
-) -> Arrivals:
+) -> StreamSource:
     """What arrives for a stream."""
     if isinstance(stream.source, KafkaSource):
-        return KafkaArrivals(spark, lake, stream, stream.source)
-    return FileArrivals(spark, lake, stream, stream.source, clock)
+        return KafkaStreamSource(spark, lake, stream, stream.source)
+    return FileStreamSource(spark, lake, stream, stream.source, clock)
 
 
-class FileArrivals:
-    """See Arrivals: files of a folder, by a queue of their names."""
+class FileStreamSource:
+    """See StreamSource: files of a folder, by a queue of their names."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class FileArrivals:
         self._landed_files: dict[int, list[str]] = {}
 
     def discover(self) -> int:
-        """See Arrivals. Those that have changed are named in the log.
+        """See StreamSource. Those that have changed are named in the log.
 
         While a batch waits, files gather for the next one: a stream that is behind takes larger
         batches, which cost less a file.
@@ -141,21 +141,21 @@ class FileArrivals:
         return len(changed)
 
     def plan(self, *, at_once: bool) -> bool:  # noqa: ARG002
-        """See Arrivals: the queue gives out batches."""
+        """See StreamSource: the queue gives out batches."""
         return False
 
     def plan_behind(self, batch: int) -> bool:  # noqa: ARG002
-        """See Arrivals: the queue gives out batches."""
+        """See StreamSource: the queue gives out batches."""
         return False
 
     def stream(self) -> DataFrame:
-        """See Arrivals."""
+        """See StreamSource."""
         return self._queue.stream(self._lake.checkpoint(self._stream.table))
 
     def land(
-        self, arrived: DataFrame, batch: int, landing: Landing, *, repeated: bool
-    ) -> Landed | None:
-        """See Arrivals."""
+        self, arrived: DataFrame, batch: int, landing: BatchProcessor, *, repeated: bool
+    ) -> BatchResult | None:
+        """See StreamSource."""
         new = arrived.where(arrived.status == NEW).orderBy("modified_at", "path")
         paths = [row.path for row in new.collect()]
         self._queue.take(paths)
@@ -163,7 +163,7 @@ class FileArrivals:
         return landing.land(paths, batch, repeated=repeated) if paths else None
 
     def acknowledge(self) -> int | None:
-        """See Arrivals: files of committed batches are moved or deleted, as declared."""
+        """See StreamSource: files of committed batches are moved or deleted, as declared."""
         source = self._source
         if source.clean_source is CleanSource.OFF:
             return None
@@ -174,15 +174,15 @@ class FileArrivals:
         return None
 
     def traced(self, error: HeadwaterError) -> HeadwaterError:
-        """See Arrivals."""
+        """See StreamSource."""
         return error
 
     def close(self) -> None:
-        """See Arrivals."""
+        """See StreamSource."""
 
 
-class KafkaArrivals:
-    """See Arrivals: messages of topics, each from where its partition was left."""
+class KafkaStreamSource:
+    """See StreamSource: messages of topics, each from where its partition was left."""
 
     def __init__(
         self, spark: SparkSession, lake: Lake, stream: Stream, source: KafkaSource
@@ -200,7 +200,7 @@ class KafkaArrivals:
         self._aside = BrokerOnRequest(spark, self._properties)
 
     def discover(self) -> int:
-        """See Arrivals: Spark asks the broker itself, and what has landed there cannot change.
+        """See StreamSource: Spark asks the broker itself, and what has landed there cannot change.
 
         Raises GapFound and SourceUnreadable where changes of a table will not come.
         """
@@ -209,7 +209,7 @@ class KafkaArrivals:
         return 0
 
     def plan(self, *, at_once: bool) -> bool:
-        """See Arrivals: batches of topics in order are, where much waits."""
+        """See StreamSource: batches of topics in order are, where much waits."""
         source, begun = self._source, counted(self._checkpoint)
         if is_unfinished(self._checkpoint):
             return source.is_ordered or at_once
@@ -219,7 +219,7 @@ class KafkaArrivals:
         return source.is_ordered and self._has_planned(newest_committed(self._checkpoint))
 
     def plan_behind(self, batch: int) -> bool:
-        """See Arrivals: of topics in order, which have no limit of Spark's."""
+        """See StreamSource: of topics in order, which have no limit of Spark's."""
         if not self._source.is_ordered:
             return False
         try:
@@ -249,7 +249,7 @@ class KafkaArrivals:
         return earliest if self._source.starting_offsets == "earliest" else latest
 
     def stream(self) -> DataFrame:
-        """See Arrivals. A connector is made where one is to write the topics."""
+        """See StreamSource. A connector is made where one is to write the topics."""
         source = self._source
         if self._database:
             self._database.begin(self._aside)
@@ -270,9 +270,9 @@ class KafkaArrivals:
         return reader.load().selectExpr(*FROM_KAFKA)
 
     def land(
-        self, arrived: DataFrame, batch: int, landing: Landing, *, repeated: bool
-    ) -> Landed | None:
-        """See Arrivals. Raises DataLost where a topic is not the one that was read before."""
+        self, arrived: DataFrame, batch: int, landing: BatchProcessor, *, repeated: bool
+    ) -> BatchResult | None:
+        """See StreamSource. Raises DataLost where a topic is not the one that was read before."""
         offsets = counted(self._checkpoint, batch) or {}
         self._check_topics(offsets, landing.first_batch_id + 2 * batch)
         # The broker has answered.
@@ -281,7 +281,7 @@ class KafkaArrivals:
         return landing.land_messages(messages, batch, repeated=repeated)
 
     def acknowledge(self) -> int | None:
-        """See Arrivals: a consumer group has the offsets, for tools that watch it."""
+        """See StreamSource: a consumer group has the offsets, for tools that watch it."""
         batch = newest_committed(self._checkpoint)
         if time.monotonic() < self._quiet_until:
             return None
@@ -300,7 +300,7 @@ class KafkaArrivals:
             return None
 
     def traced(self, error: HeadwaterError) -> HeadwaterError:
-        """See Arrivals: of messages that are gone, which these are; so of a topic that is gone."""
+        """See StreamSource: which messages, or topics, are gone."""
         begins = self._begins() if isinstance(error, DataLost | TopicMissing) else None
         if not begins:
             return error
@@ -312,7 +312,7 @@ class KafkaArrivals:
         return gaps.lost(self._stream.name, self._source, there) if there else error
 
     def close(self) -> None:
-        """See Arrivals."""
+        """See StreamSource."""
         with self._asking:
             if self._admin:
                 self._admin.close()

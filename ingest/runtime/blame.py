@@ -24,7 +24,7 @@ from ingest.storage.layout import Lake
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.landing.batch import Landing
+    from ingest.landing.batch import BatchProcessor
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Blame:
 
     lake: Lake
     stream: Stream
-    landing_in: Callable[[Lake], Landing]
+    landing_in: Callable[[Lake], BatchProcessor]
 
     def files(self, paths: Sequence[str], error: Exception) -> Mapping[str, str]:
         """The files that fail by themselves, with the reason; none where that is not their fault.

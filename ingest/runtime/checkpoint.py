@@ -20,8 +20,8 @@ from ingest.storage.layout import Lake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """Whose checkpoint this is; `first_batch_id` is even, see `Landing`."""
+class CheckpointIdentity:
+    """Whose checkpoint this is; `first_batch_id` is even, see `BatchProcessor`."""
 
     stream: str
     application: str
@@ -36,7 +36,7 @@ class Identity:
         new.replace(path)
 
 
-def identity_of(lake: Lake, stream: Stream) -> Identity:
+def identity_of(lake: Lake, stream: Stream) -> CheckpointIdentity:
     """The identity of the stream's checkpoint, a new one for a stream that never ran.
 
     Raises CheckpointInvalid (lost, torn, another stream's) and TableChanged (replaced).
@@ -82,9 +82,9 @@ def _newest(folder: Path) -> int:
     return max((int(one.name) for one in folder.glob("*") if one.name.isdigit()), default=-1)
 
 
-def fresh_identity(stream: Stream, table_id: str, first_batch_id: int) -> Identity:
+def fresh_identity(stream: Stream, table_id: str, first_batch_id: int) -> CheckpointIdentity:
     """The identity of a new checkpoint."""
-    return Identity(
+    return CheckpointIdentity(
         stream=stream.name,
         application=str(uuid.uuid4()),
         table_id=table_id,
@@ -92,9 +92,9 @@ def fresh_identity(stream: Stream, table_id: str, first_batch_id: int) -> Identi
     )
 
 
-def _read(path: Path, stream: Stream, remedy: str) -> Identity:
+def _read(path: Path, stream: Stream, remedy: str) -> CheckpointIdentity:
     try:
-        identity = Identity(**json.loads(path.read_text("utf-8")))
+        identity = CheckpointIdentity(**json.loads(path.read_text("utf-8")))
     except (ValueError, TypeError) as error:
         raise CheckpointInvalid(f"{stream.name}: {path} is torn ({error}); {remedy}") from error
     if identity.stream != stream.name:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ingest.client_properties import kafka_properties
-from ingest.connectors.postgres_connector import Broker, FollowedDatabase, Refused
+from ingest.connectors.postgres_connector import Broker, PostgresConnector, Refused
 from ingest.declarations.stream import Database, KafkaSource, Stream
 from ingest.errors import HeadwaterError
 from ingest.runtime.aside import aside
@@ -43,7 +43,7 @@ class DatabaseWatch:
     `table` is the stream's own.
     """
 
-    def __init__(self, followed: FollowedDatabase, database: str, table: str) -> None:
+    def __init__(self, followed: PostgresConnector, database: str, table: str) -> None:
         self._followed, self._table = followed, table
         self._turn = _TURNS.setdefault(database, threading.Lock())
         self._looking: Future[Refused] | None = None
@@ -83,7 +83,7 @@ def watched(lake: Lake, source: KafkaSource) -> DatabaseWatch | None:
     if database is None:
         return None
     tables = {database.topic(table): table.name for table in database.tables}
-    return DatabaseWatch(FollowedDatabase(lake, database), database.name, tables[source.topics[0]])
+    return DatabaseWatch(PostgresConnector(lake, database), database.name, tables[source.topics[0]])
 
 
 def caught_up(
@@ -184,14 +184,14 @@ def _without(streams: Sequence[Stream], failed: Collection[str]) -> list[Stream]
 @contextlib.contextmanager
 def _followed(
     spark: SparkSession, lake: Lake, streams: Sequence[Stream]
-) -> Iterator[tuple[FollowedDatabase, BrokerAdmin]]:
+) -> Iterator[tuple[PostgresConnector, BrokerAdmin]]:
     """The database of some streams, and the broker that has its topics."""
     database = database_of(streams[0])
     if database is None:
         raise ValueError(f"{streams[0].name} is of no database")
     admin = BrokerAdmin(spark, kafka_properties(lake))
     try:
-        yield FollowedDatabase(lake, database), admin
+        yield PostgresConnector(lake, database), admin
     finally:
         admin.close()
 

@@ -31,7 +31,7 @@ _MOST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class DataLoss:
     """Offsets of one partition that never landed; `last` is None where nobody can tell.
 
     Of a database, changes that never came to the topic: all before `first` landed.
@@ -59,7 +59,7 @@ class Gap:
 def record(
     lake: Lake,
     stream: str,
-    gaps: Sequence[Gap],
+    gaps: Sequence[DataLoss],
     batch_id: int,
     now: datetime,
 ) -> None:
@@ -75,7 +75,7 @@ def record(
         delta_log.append_rows(path, [row], application=hashlib.sha256(begins.encode()).hexdigest())
 
 
-def found(admin: BrokerAdmin, begins: Offsets, known: Mapping[str, KnownTopic]) -> list[Gap]:
+def found(admin: BrokerAdmin, begins: Offsets, known: Mapping[str, KnownTopic]) -> list[DataLoss]:
     """What the broker does not have any more of what comes next in partitions.
 
     Raises Kafka's errors as py4j has them.
@@ -90,16 +90,16 @@ def found(admin: BrokerAdmin, begins: Offsets, known: Mapping[str, KnownTopic]) 
         for number, begin in sorted(partitions.items(), key=lambda one: int(one[0])):
             place = topic, int(number), begin
             if topic in gone:
-                gaps.append(Gap(*place, None, gone[topic]))
+                gaps.append(DataLoss(*place, None, gone[topic]))
             elif begin > latest[topic][number]:
                 # Messages that were read are there no more.
-                gaps.append(Gap(*place, None, REMADE))
+                gaps.append(DataLoss(*place, None, REMADE))
             elif begin < earliest[topic][number]:
-                gaps.append(Gap(*place, earliest[topic][number] - 1, REMOVED))
+                gaps.append(DataLoss(*place, earliest[topic][number] - 1, REMOVED))
     return gaps
 
 
-def lost(stream: str, source: KafkaSource, gaps: Sequence[Gap]) -> DataLost:
+def lost(stream: str, source: KafkaSource, gaps: Sequence[DataLoss]) -> DataLost:
     """The error that names gaps, and what to do."""
     told = [str(gap) for gap in gaps[:_MOST]]
     if len(gaps) > _MOST:

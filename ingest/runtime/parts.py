@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ingest.client_properties import schema_registry_properties
 from ingest.declarations.stream import Format, KafkaSource, Stream
-from ingest.decoders.requeued import Parked
-from ingest.decoders.writer_schemas import Writers
+from ingest.decoders.requeued import Requeue
+from ingest.decoders.writer_schemas import WriterSchemas
 from ingest.registry.client import SchemaRegistry
 from ingest.schemas import ingest_columns
 from ingest.schemas.stream_schema import StreamSchema
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def writers_of(spark: SparkSession, lake: Lake, stream: Stream) -> Writers | None:
+def writers_of(spark: SparkSession, lake: Lake, stream: Stream) -> WriterSchemas | None:
     """What knows the schemas of a stream's messages, where they are of Avro."""
     if stream.format is not Format.AVRO or not isinstance(stream.source, KafkaSource):
         return None
     registry = SchemaRegistry(schema_registry_properties(lake))
     if not stream.is_plain_avro:
-        return Writers(spark, registry, are_columns=False)
-    return Writers(
+        return WriterSchemas(spark, registry, are_columns=False)
+    return WriterSchemas(
         spark,
         registry,
         are_columns=True,
@@ -39,13 +39,13 @@ def parked_of(
     lake: Lake,
     stream: Stream,
     schema: StreamSchema,
-    writers: Writers | None,
-) -> Parked | None:
+    writers: WriterSchemas | None,
+) -> Requeue | None:
     """Messages in quarantine that may land; where values are masked, their bytes are not kept."""
     if not isinstance(stream.source, KafkaSource) or stream.masks:
         return None
     path, asked = lake.bronze(stream.quarantine_table), lake.released(stream.table)
-    return Parked(spark, path, asked, schema, writers)
+    return Requeue(spark, path, asked, schema, writers)
 
 
 def make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ingest.errors import HeadwaterError
-from ingest.landing.result import Landed
+from ingest.landing.result import BatchResult
 from ingest.spark import delta_tables
 from ingest.storage import delta_log
 from ingest.storage.layout import Lake
@@ -36,7 +36,7 @@ _MOST_FILES = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class StreamProgress:
     """A stream's state and counts since its table was made."""
 
     stream: str
@@ -59,7 +59,7 @@ class Totals:
     # The newest batch that the table of living keys holds.
     current_batch_id: int = -1
 
-    def after(self, landed: Landed, at: datetime) -> Totals:
+    def after(self, landed: BatchResult, at: datetime) -> StreamProgress:
         """These totals with one batch more; a repeated batch counts once."""
         if landed.batch_id <= self.newest_batch_id:
             return self
@@ -81,15 +81,15 @@ def totals_file(lake: Lake, table: str) -> Path:
     return Path(lake.root, "_progress", f"{table}.json")
 
 
-def read_totals(lake: Lake, stream: str, table: str) -> Totals:
+def read_totals(lake: Lake, stream: str, table: str) -> StreamProgress:
     """A stream's totals; zeros for one that never ran."""
     try:
-        return Totals(**json.loads(totals_file(lake, table).read_text("utf-8")))
+        return StreamProgress(**json.loads(totals_file(lake, table).read_text("utf-8")))
     except FileNotFoundError:
-        return Totals(stream=stream, table=table)
+        return StreamProgress(stream=stream, table=table)
 
 
-def seen_totals(lake: Lake, stream: str, table: str) -> Totals:
+def seen_totals(lake: Lake, stream: str, table: str) -> StreamProgress:
     """A stream's totals for a person: `killed` where nobody is there any more who wrote them."""
     totals = read_totals(lake, stream, table)
     if totals.state not in _AT_WORK or is_held(lake.lock(table)):
@@ -99,10 +99,10 @@ def seen_totals(lake: Lake, stream: str, table: str) -> Totals:
     return replace(again, state="killed") if again.state in _AT_WORK else again
 
 
-def all_totals(lake: Lake) -> list[Totals]:
+def all_totals(lake: Lake) -> list[StreamProgress]:
     """The totals of all streams that ever ran, also of those that are declared no more."""
     files = Path(lake.root, "_progress").glob("[!_]*.json")
-    return [Totals(**json.loads(file.read_text("utf-8"))) for file in sorted(files)]
+    return [StreamProgress(**json.loads(file.read_text("utf-8"))) for file in sorted(files)]
 
 
 def error_fields(error: HeadwaterError | None) -> Mapping[str, str | None]:
@@ -110,7 +110,7 @@ def error_fields(error: HeadwaterError | None) -> Mapping[str, str | None]:
     return {"error": str(error) if error else None, "code": error.code if error else None}
 
 
-def save_totals(lake: Lake, totals: Totals) -> None:
+def save_totals(lake: Lake, totals: StreamProgress) -> None:
     """Replace a stream's totals."""
     _replace(totals_file(lake, totals.table), json.dumps(asdict(totals)) + "\n")
 
@@ -175,7 +175,7 @@ class ProgressLog:
         )
         return {(row["ended_at"], row["_batch_id"]) for row in found.to_pylist()}
 
-    def add(self, stream: str, landed: Landed, seconds: float, at: datetime) -> None:
+    def add(self, stream: str, landed: BatchResult, seconds: float, at: datetime) -> None:
         """Remember a batch, unless it is one that runs again."""
         row = (
             stream,
@@ -220,7 +220,7 @@ def _batches_file(lake: Lake, table: str) -> Path:
     return totals_file(lake, table).with_suffix(".batches.jsonl")
 
 
-def _since(totals: Totals, left: Sequence[tuple[Any, ...]]) -> datetime | None:
+def _since(totals: StreamProgress, left: Sequence[tuple[Any, ...]]) -> datetime | None:
     """When the oldest batch ended that may have to be told from written ones; None: any."""
     if totals.last_batch_at is None:
         return None

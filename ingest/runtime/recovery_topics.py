@@ -18,7 +18,7 @@ from ingest.client_properties import kafka_properties
 from ingest.declarations.stream import Database, KafkaSource, Stream
 from ingest.decoders.requeued import take_out
 from ingest.runtime.checkpoint import counted, fresh_identity, newest_committed
-from ingest.runtime.gaps import REMADE, REMOVED, Gap, record
+from ingest.runtime.gaps import REMADE, REMOVED, DataLoss, record
 from ingest.sources.known_topics import KnownTopic, Recovered, known_topics, save_topics
 from ingest.spark.kafka_admin import BrokerAdmin, Offsets
 from ingest.spark.sql import text_literal
@@ -124,7 +124,7 @@ def record_missing(
         rows = _rows(spark, lake, table.bronze)
         landed = _last_offsets(rows.where(_is_since({topic: known.since if known else 0})), ())
         gaps = [
-            Gap(topic, int(number), last + 1, None, missing[table.name])
+            DataLoss(topic, int(number), last + 1, None, missing[table.name])
             for number, last in landed.get(topic, {"0": -1}).items()
         ]
         for gap in gaps:
@@ -175,11 +175,13 @@ def _last_offsets(rows: DataFrame, without: Sequence[int]) -> dict[str, dict[str
 _PLACE = ("_source", "_partition", "_offset")
 
 
-def _gaps_of_topics(gone: Offsets, remade: Collection[str]) -> Iterator[Gap]:
+def _gaps_of_topics(gone: Offsets, remade: Collection[str]) -> Iterator[DataLoss]:
     """What may have gone with topics that were made again, or deleted."""
     for topic, partitions in gone.items():
         for number, last in partitions.items():
-            yield Gap(topic, int(number), last + 1, None, REMADE if topic in remade else REMOVED)
+            yield DataLoss(
+                topic, int(number), last + 1, None, REMADE if topic in remade else REMOVED
+            )
 
 
 def _read_offsets(lake: Lake, stream: Stream) -> Offsets:
@@ -203,11 +205,11 @@ def _without_remade(remade: Collection[str], *nexts: Offsets) -> Offsets:
     return found
 
 
-def _gaps(earliest: Offsets, *landed: Offsets) -> Iterator[Gap]:
+def _gaps(earliest: Offsets, *landed: Offsets) -> Iterator[DataLoss]:
     for topic, partitions in earliest.items():
         for number, first in partitions.items():
             known = [one[topic][number] for one in landed if number in one.get(topic, {})]
             # Of a partition that nobody has read yet, nobody knows where it began.
             last = max(known, default=first)
             if last < first - 1:
-                yield Gap(topic, int(number), last + 1, first - 1, REMOVED)
+                yield DataLoss(topic, int(number), last + 1, first - 1, REMOVED)

@@ -25,7 +25,7 @@ from ingest.errors import (
 from ingest.runtime.databases import caught_up
 from ingest.runtime.progress import WAITING, ProgressLog, error_fields, note
 from ingest.runtime.retries import Retries
-from ingest.runtime.scheduling import Turns
+from ingest.runtime.scheduling import BatchScheduler
 from ingest.runtime.spark_errors import explained, memory_short
 from ingest.runtime.stream_query import StreamQuery, Trigger
 from ingest.runtime.upkeep import kept_up
@@ -100,7 +100,7 @@ def land_until_stopped(
     `begun` is called when all that can run are running.
     """
     retries, trigger = Retries(), Trigger.CONTINUOUS
-    turns = Turns(spark.sparkContext.defaultParallelism)
+    turns = BatchScheduler(spark.sparkContext.defaultParallelism)
     restart = partial(
         _started,
         spark,
@@ -144,7 +144,7 @@ def _watch(
     restart: Callable[[Sequence[Stream]], tuple[list[StreamQuery], list[HeadwaterError]]],
     retries: Retries,
     errors: list[HeadwaterError],
-    turns: Turns,
+    turns: BatchScheduler,
 ) -> None:
     """Look after streams until asked to stop, or until none is left."""
     written = time.monotonic()
@@ -217,7 +217,7 @@ def _started(
     progress: ProgressLog,
     trigger: Trigger,
     retries: Retries | None = None,
-    turns: Turns | None = None,
+    turns: BatchScheduler | None = None,
 ) -> tuple[list[StreamQuery], list[HeadwaterError]]:
     """Start each stream; one that cannot is an error of its own.
 

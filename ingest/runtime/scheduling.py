@@ -17,7 +17,7 @@ from contextlib import contextmanager
 _LAPSE = 1.5
 
 
-class Turns:
+class BatchScheduler:
     """`most` streams are called at a time; `clock` gives seconds.
 
     Only before it is planned can a batch be put off without being older than need be, and Spark

@@ -13,14 +13,14 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ingest import settings
-from ingest.cdc.current_table import CurrentTable
+from ingest.cdc.current_table import CurrentRowsTable
 from ingest.declarations.stream import KafkaSource, Mask, OnDataLoss, Stream
 from ingest.errors import BrokerUnreachable, DataLost, HeadwaterError
 from ingest.event_types.catalog import EventTypes, rule_of
 from ingest.event_types.event_type import Change
 from ingest.failpoint import failpoint
 from ingest.landing.arrow_files import WorkerFiles
-from ingest.landing.batch import Landing
+from ingest.landing.batch import BatchProcessor
 from ingest.landing.requeue import release
 from ingest.runtime import requests
 from ingest.runtime.arrivals import arrivals
@@ -30,10 +30,10 @@ from ingest.runtime.parts import make_tables, parked_of, writers_of
 from ingest.runtime.progress import WAITING, ProgressLog, error_fields, read_totals, save_totals
 from ingest.runtime.recovery_topics import recover_topics
 from ingest.runtime.requests import Answer, Request
-from ingest.runtime.scheduling import Turns
+from ingest.runtime.scheduling import BatchScheduler
 from ingest.runtime.spark_errors import explained
-from ingest.runtime.type_table_fill import GroupQueries
-from ingest.runtime.upkeep import Upkeep
+from ingest.runtime.type_table_fill import TypeTableLoader
+from ingest.runtime.upkeep import TableMaintenance
 from ingest.schemas.column_comments import Comments
 from ingest.schemas.stream_schema import StreamSchema
 from ingest.storage.layout import Lake
@@ -66,7 +66,7 @@ class StreamQuery:
         stream: Stream,
         progress: ProgressLog,
         clock: Callable[[], datetime],
-        turns: Turns | None = None,
+        turns: BatchScheduler | None = None,
     ) -> None:
         self._spark, self._lake, self.stream, self._clock = spark, lake, stream, clock
         self._turns = turns
@@ -91,7 +91,7 @@ class StreamQuery:
         types = EventTypes(spark, lake, stream, identity.application)
         writers = writers_of(spark, lake, stream)
         self._parked = parked_of(spark, lake, stream, schema, writers)
-        self._landing = Landing(
+        self._landing = BatchProcessor(
             spark=spark,
             lake=lake,
             stream=stream,
@@ -106,7 +106,7 @@ class StreamQuery:
             clock=clock,
             blame=Blame(lake, stream, self._landing_in).files,
         )
-        current = CurrentTable(spark, lake, stream, identity.application)
+        current = CurrentRowsTable(spark, lake, stream, identity.application)
         # Wrong hints are refused before anything runs.
         schema.load(_ALL_BATCHES)
         types.load(_ALL_BATCHES, schema.columns)
@@ -114,7 +114,7 @@ class StreamQuery:
         self._types = types
         has_tables = stream.events.have_tables
         self._groups = (
-            GroupQueries(spark, lake, stream, types, progress.grown) if has_tables else None
+            TypeTableLoader(spark, lake, stream, types, progress.grown) if has_tables else None
         )
         # The batch's thread and the one that looks after streams both write totals.
         self._counting = threading.RLock()
@@ -122,9 +122,9 @@ class StreamQuery:
         self._at_work = threading.Lock()
         applied = self._totals.current_batch_id
         told = self._have_applied, self._have_failed
-        self.upkeep = Upkeep(spark, lake, current, applied, *told, self._at_work)
+        self.upkeep = TableMaintenance(spark, lake, current, applied, *told, self._at_work)
 
-    def _landing_in(self, lake: Lake) -> Landing:
+    def _landing_in(self, lake: Lake) -> BatchProcessor:
         """What lands files as this query does, with what it knows, in a lake that is not there."""
         make_tables(self._spark, lake, self.stream)
         bronze, landing = lake.bronze(self.stream.table), self._landing

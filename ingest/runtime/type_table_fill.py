@@ -60,7 +60,7 @@ def group_states(lake: Lake, table: str) -> list[GroupState]:
     return [GroupState(**one) for one in found]
 
 
-class GroupQueries:
+class TypeTableLoader:
     """Fills the tables of types of one stream, whose lock the caller holds."""
 
     def __init__(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from ingest.cdc.current_table import CurrentTable
+from ingest.cdc.current_table import CurrentRowsTable
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError, TransientError
 from ingest.landing.compaction import compacted
@@ -37,7 +37,7 @@ _LOOK_EVERY = 0.5
 _FIRST_WAIT, _LONGEST_WAIT = 5.0, 60.0
 
 
-class Upkeep:
+class TableMaintenance:
     """Of the tables of one stream, whose lock the caller holds.
 
     `applied` is the newest batch that the table of living keys holds; `have_applied` is told of
@@ -49,7 +49,7 @@ class Upkeep:
         self,
         spark: SparkSession,
         lake: Lake,
-        current: CurrentTable,
+        current: CurrentRowsTable,
         applied: int,
         have_applied: Callable[[int], None],
         have_failed: Callable[[HeadwaterError | None], None],
@@ -143,7 +143,7 @@ class HasUpkeep(Protocol):
     """A stream at work."""
 
     @property
-    def upkeep(self) -> Upkeep:
+    def upkeep(self) -> TableMaintenance:
         """That of its tables."""
         ...
 

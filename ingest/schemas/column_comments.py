@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 
 from ingest.declarations.stream import Stream
 from ingest.registry.descriptions import descriptions
-from ingest.schemas.stream_schema import Agreed
+from ingest.schemas.stream_schema import AvroSchemas
 from ingest.storage import delta_log
 
 
@@ -25,9 +25,9 @@ class Comments:
         self._are_columns = stream.is_plain_avro
         self._passed = {column.path[0] for column in stream.columns}
         # What was told last, and of which schemas.
-        self._agreed, self._told = Agreed(), dict[str, str]()
+        self._agreed, self._told = AvroSchemas(), dict[str, str]()
 
-    def of_new(self, columns: Collection[str], agreed: Agreed) -> Mapping[str, str]:
+    def of_new(self, columns: Collection[str], agreed: AvroSchemas) -> Mapping[str, str]:
         """Comments of those columns of a batch that are new; it is read by these schemas."""
         if agreed is not self._agreed:
             self._agreed = agreed
@@ -37,6 +37,6 @@ class Comments:
             self._passed |= set(delta_log.column_names(self._path))
         return {name: self._told[name] for name in told - self._passed}
 
-    def _said(self, agreed: Agreed) -> dict[str, str]:
+    def _said(self, agreed: AvroSchemas) -> dict[str, str]:
         texts = [*agreed.writers.values(), *([agreed.reader] if agreed.reader else [])]
         return {path[0]: text for path, text in descriptions(texts).items() if len(path) == 1}

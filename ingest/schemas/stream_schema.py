@@ -40,7 +40,7 @@ _MOST_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class AvroSchemas:
     """Schemas of Avro that producers agreed on: writers' by id, and the reader's, if any."""
 
     writers: Mapping[int, str] = field(default_factory=dict)
@@ -62,12 +62,12 @@ class StreamSchema:
         self.version = 0
         self._shapes: dict[int, Shape] = {}
         # Of a stream of Avro: schemas of writers, by their ids, and the one all are read by.
-        self.agreed = Agreed()
-        self._recorded_agreed = Agreed()
+        self.agreed = AvroSchemas()
+        self._recorded_agreed = AvroSchemas()
         # Whether an earlier try of the batch that was asked for has learnt in its second pass.
         self.is_ahead = False
         # What an earlier try of a batch has recorded, by the batch's numbers.
-        self._agreed_by: dict[int, Agreed] = {}
+        self._agreed_by: dict[int, AvroSchemas] = {}
         self._recorded_by: set[int] = set()
         self._path = schema_log.ensured(spark, lake)
 
@@ -132,7 +132,7 @@ class StreamSchema:
         other._path = schema_log.ensured(spark, lake)
         return other
 
-    def agreed_before(self, batch_id: int) -> Agreed | None:
+    def agreed_before(self, batch_id: int) -> AvroSchemas | None:
         """What an earlier try of the batch took in, which this one must go by."""
         return self._agreed_by.get(batch_id)
 
@@ -140,7 +140,9 @@ class StreamSchema:
         """An earlier try of the batch has written by what is known: this one must go by it, too."""
         self._agreed_by.setdefault(batch_id, self.agreed)
 
-    def agree(self, found: Agreed, incoming: T.StructType, batch_id: int, now: datetime) -> None:
+    def agree(
+        self, found: AvroSchemas, incoming: T.StructType, batch_id: int, now: datetime
+    ) -> None:
         """Take in schemas of Avro, and grow the columns by those they bring, as declared."""
         result = self._evolved(
             lambda how: widened(self.columns, incoming, how, ingest_columns.NAMES)
@@ -238,9 +240,9 @@ class StreamSchema:
         return union(recorded, declared) if recorded.fields else declared
 
 
-def _agreed(known: Sequence[Mapping[str, Any]]) -> Agreed:
+def _agreed(known: Sequence[Mapping[str, Any]]) -> AvroSchemas:
     readers = [one["prototype"] for one in known if one["change"] == READER]
-    return Agreed(
+    return AvroSchemas(
         {_id(one): one["prototype"] for one in known if one["change"] == WRITER},
         readers[-1] if readers else None,
     )

@@ -31,7 +31,7 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class BuildBatch:
     """Models to build in one invocation of dbt."""
 
     models: frozenset[str]
@@ -39,7 +39,7 @@ class Pass:
 
 
 @dataclass(slots=True)
-class Backlog:
+class BuildQueue:
     """The models that are behind; `clock` gives seconds."""
 
     models: Models
@@ -65,7 +65,7 @@ class Backlog:
         """Somebody else has begun to build these models, and does not go on."""
         self._due |= models & self.models.chosen.keys()
 
-    def next(self, taken: Set[str] = frozenset()) -> Pass | None:
+    def next(self, taken: Set[str] = frozenset()) -> BuildBatch | None:
         """The models to build now, live ones first; None while there is nothing to do.
 
         `taken` are models that someone else builds; they and what is below them wait. After a
@@ -80,7 +80,7 @@ class Backlog:
             return None
         self._last_was_live = chosen is live
         self._due -= chosen
-        return Pass(frozenset(chosen), chosen is live)
+        return BuildBatch(frozenset(chosen), chosen is live)
 
     def is_live_waiting(self, taken: Set[str] = frozenset()) -> bool:
         """Whether a live model is behind that could be built now."""

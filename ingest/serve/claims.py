@@ -65,7 +65,7 @@ class _Claim:
     is_given: bool = False
 
 
-class Claims:
+class ModelLeases:
     """Gives models to one builder at a time, in the order in which they are asked for."""
 
     def __init__(self, views: Views, clock: Callable[[], float] = time.monotonic) -> None:

@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ingest.errors import HeadwaterError, ModelFailed
-from ingest.serve.backlog import Backlog, Built, Outcome, Pass
-from ingest.serve.claims import Claims
+from ingest.serve.backlog import BuildBatch, BuildQueue, Built, Outcome
+from ingest.serve.claims import ModelLeases
 from ingest.serve.dbt_build import DbtBuild, first_line
-from ingest.serve.facts import Catalog, Facts
+from ingest.serve.facts import Catalog, DriverState
 from ingest.serve.model_states import ModelStates
 from ingest.storage.layout import Lake
 
@@ -45,10 +45,10 @@ class ContinuousDbt:
         spark: SparkSession,
         lake: Lake,
         dbt: DbtBuild,
-        backlog: Backlog,
+        backlog: BuildQueue,
         sources: Mapping[str, frozenset[str]],
-        claims: Claims,
-        facts: Facts,
+        claims: ModelLeases,
+        facts: DriverState,
     ) -> None:
         self._spark, self._dbt, self._backlog = spark, dbt, backlog
         self._sources, self._claims, self._facts = sources, claims, facts
@@ -119,7 +119,7 @@ class ContinuousDbt:
         self._tell(chosen, built, time.monotonic() - began)
         return True
 
-    def _build(self, chosen: Pass) -> Mapping[str, Built]:
+    def _build(self, chosen: BuildBatch) -> Mapping[str, Built]:
         first: list[float] = []
 
         def ends() -> bool:
@@ -177,7 +177,7 @@ class ContinuousDbt:
             self._registered = catalog, growths
         return False
 
-    def _tell(self, chosen: Pass, built: Mapping[str, Built], seconds: float) -> None:
+    def _tell(self, chosen: BuildBatch, built: Mapping[str, Built], seconds: float) -> None:
         """Keep what became of each model for a person, and say what is new."""
         names = self._backlog.models.chosen
         for model, one in built.items():

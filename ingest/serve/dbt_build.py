@@ -21,9 +21,9 @@ from dbt.task import build as dbt_build
 from ingest import settings
 from ingest.errors import ModelFailed
 from ingest.serve.backlog import Built, Outcome
-from ingest.serve.facts import Catalog, Facts
+from ingest.serve.facts import Catalog, DriverState
 from ingest.serve.models import KINDS
-from ingest.serve.records import Records
+from ingest.serve.records import FastBookkeeping
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -46,8 +46,8 @@ class DbtBuild:
     """Builds models of a project that has been parsed before."""
 
     manifest: Manifest
-    facts: Facts
-    records: Records
+    facts: DriverState
+    records: FastBookkeeping
     root: Path = field(default_factory=settings.project_dir)
 
     def build(

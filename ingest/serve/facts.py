@@ -31,7 +31,7 @@ class Catalog(NamedTuple):
     changed: Mapping[str, int]
 
 
-class Facts:
+class DriverState:
     """The facts; threads of streams tell them, and that of the builds asks."""
 
     def __init__(self, lake: Lake, streams: Iterable[Stream]) -> None:

@@ -27,7 +27,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class FastBookkeeping:
     """Tables of a lake; `is_alone` says whether no other dbt builds."""
 
     lake: Lake

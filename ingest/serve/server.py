@@ -18,13 +18,13 @@ from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError
 from ingest.runtime import runner
 from ingest.runtime.progress import ProgressLog
-from ingest.serve.backlog import Backlog
-from ingest.serve.claims import Claims, DriverViews
+from ingest.serve.backlog import BuildQueue
+from ingest.serve.claims import DriverViews, ModelLeases
 from ingest.serve.continuous_dbt import ContinuousDbt
 from ingest.serve.dbt_build import DbtBuild
-from ingest.serve.facts import Facts
+from ingest.serve.facts import DriverState
 from ingest.serve.models import KINDS, Models, models_of, sources_of
-from ingest.serve.records import Records
+from ingest.serve.records import FastBookkeeping
 from ingest.serve.sql_endpoint import Address, SqlEndpoint, check_free
 from ingest.spark import launch
 from ingest.spark.session import catalog_folder, driver_session
@@ -83,7 +83,7 @@ def serve(
             plan = reading.result()
             owned = runner.owned(lake, plan.streams, lambda: spark)
             _, stopping = stack.enter_context(owned)
-        claims = Claims(DriverViews(spark.newSession()))
+        claims = ModelLeases(DriverViews(spark.newSession()))
         if sql:
             # Before anybody can ask: who finds no claims builds beside us.
             claims.start()
@@ -130,8 +130,10 @@ def _pass_on(stopping: threading.Event, dbt: ContinuousDbt) -> None:
     dbt.ask_to_stop()
 
 
-def _continuous_dbt(spark: SparkSession, lake: Lake, plan: Plan, claims: Claims) -> ContinuousDbt:
-    backlog = Backlog(plan.models, time.monotonic)
-    facts = Facts(lake, declared_streams((), manifest=plan.manifest))
-    build = DbtBuild(plan.manifest, facts, Records(lake, lambda: not claims.taken()))
+def _continuous_dbt(
+    spark: SparkSession, lake: Lake, plan: Plan, claims: ModelLeases
+) -> ContinuousDbt:
+    backlog = BuildQueue(plan.models, time.monotonic)
+    facts = DriverState(lake, declared_streams((), manifest=plan.manifest))
+    build = DbtBuild(plan.manifest, facts, FastBookkeeping(lake, lambda: not claims.taken()))
     return ContinuousDbt(spark, lake, build, backlog, plan.sources, claims, facts)

@@ -24,7 +24,7 @@ _KEEP = re.compile(
 _DROP = re.compile(r"^\s*drop view if exists (?P<view>\S+)\s*\Z", re.MULTILINE)
 
 
-class Keeper:
+class CheckpointCache:
     """Runs statements; rows of a view that they cache are checkpointed until they drop it."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.errors import StackFailed
-from ingest.stack.part import JavaPart, Place
+from ingest.stack.part import JavaPart, ServiceHome
 
 # One node: what is replicated elsewhere is here once. Topics are made by who asks for them.
 _PROPERTIES = """\
@@ -54,7 +54,7 @@ class Broker(JavaPart):
         """See Part."""
         return ("clients", "controller")
 
-    def prepare(self, place: Place) -> None:
+    def prepare(self, place: ServiceHome) -> None:
         """See Part: the log is formatted once."""
         data, properties = place.folder / "data", self._properties(place)
         properties.write_text(_PROPERTIES.format(data=data, **place.ports), "utf-8")
@@ -69,11 +69,11 @@ class Broker(JavaPart):
             said = (done.stderr or done.stdout).strip().splitlines()
             raise StackFailed(f"kafka: {data} cannot be formatted: {said[-1] if said else ''}")
 
-    def command(self, place: Place) -> Sequence[str]:
+    def command(self, place: ServiceHome) -> Sequence[str]:
         """See Part."""
         return (*self._java, "-Xmx400m", "kafka.Kafka", str(self._properties(place)))
 
-    def is_healthy(self, place: Place) -> bool:
+    def is_healthy(self, place: ServiceHome) -> bool:
         """See Part: it tells its topics."""
         from confluent_kafka import KafkaException
         from confluent_kafka.admin import AdminClient
@@ -87,5 +87,5 @@ class Broker(JavaPart):
             return False
         return True
 
-    def _properties(self, place: Place) -> Path:
+    def _properties(self, place: ServiceHome) -> Path:
         return place.folder / "server.properties"

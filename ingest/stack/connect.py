@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ingest.stack.part import JavaPart, Place, answers
+from ingest.stack.part import JavaPart, ServiceHome, answers
 
 _PROPERTIES = """\
 bootstrap.servers=127.0.0.1:{broker}
@@ -49,7 +49,7 @@ class Connect(JavaPart):
         """See Part."""
         return ("clients",)
 
-    def prepare(self, place: Place) -> None:
+    def prepare(self, place: ServiceHome) -> None:
         """See Part."""
         broker = place.beside["kafka"].ports["clients"]
         text = _PROPERTIES.format(
@@ -57,11 +57,11 @@ class Connect(JavaPart):
         )
         (place.folder / "connect.properties").write_text(text, "utf-8")
 
-    def command(self, place: Place) -> Sequence[str]:
+    def command(self, place: ServiceHome) -> Sequence[str]:
         """See Part."""
         program = "org.apache.kafka.connect.cli.ConnectDistributed"
         return (*self._java, "-Xmx400m", program, f"{place.folder}/connect.properties")
 
-    def is_healthy(self, place: Place) -> bool:
+    def is_healthy(self, place: ServiceHome) -> bool:
         """See Part: it tells its connectors."""
         return answers(place.ports["clients"], "/connectors")

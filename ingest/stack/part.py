@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServiceHome:
     """Where a part keeps its data, and the ports of 127.0.0.1 that it listens on, by use.
 
     `beside` are the places of the parts that were started before it.
@@ -20,7 +20,7 @@ class Place:
 
     folder: Path
     ports: Mapping[str, int]
-    beside: Mapping[str, Place] = field(default_factory=dict)
+    beside: Mapping[str, ServiceHome] = field(default_factory=dict)
 
 
 class Part(Protocol):
@@ -50,15 +50,15 @@ class Part(Protocol):
         """Where its data can be: in `wanted`, a folder of the lake, or elsewhere. Asked once."""
         ...
 
-    def prepare(self, place: Place) -> None:
+    def prepare(self, place: ServiceHome) -> None:
         """Make its folder ready, the first time and each time; raises StackFailed."""
         ...
 
-    def command(self, place: Place) -> Sequence[str]:
+    def command(self, place: ServiceHome) -> Sequence[str]:
         """The command line of its process, which names the folder."""
         ...
 
-    def is_healthy(self, place: Place) -> bool:
+    def is_healthy(self, place: ServiceHome) -> bool:
         """Whether it answers."""
         ...
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.errors import InputError, StackFailed
-from ingest.stack.part import Place
+from ingest.stack.part import ServiceHome
 
 # A database for development: what it loses in a power cut can be made again.
 _SETTINGS = """\
@@ -58,7 +58,7 @@ class Postgres:
             return Path(tempfile.mkdtemp(prefix="headwater-postgres-"))
         return wanted
 
-    def prepare(self, place: Place) -> None:
+    def prepare(self, place: ServiceHome) -> None:
         """See Part."""
         if (place.folder / "data").exists():
             return
@@ -80,12 +80,12 @@ class Postgres:
         self._do(single, stdin="create database shop\n")
         data.rename(place.folder / "data")
 
-    def command(self, place: Place) -> Sequence[str]:
+    def command(self, place: ServiceHome) -> Sequence[str]:
         """See Part."""
         port = str(place.ports["clients"])
         return (str(self._programs(place) / "postgres"), "-D", f"{place.folder}/data", "-p", port)
 
-    def is_healthy(self, place: Place) -> bool:
+    def is_healthy(self, place: ServiceHome) -> bool:
         """See Part: it takes a connection, and answers."""
         import psycopg
 
@@ -96,7 +96,7 @@ class Postgres:
             return False
         return True
 
-    def _programs(self, place: Place) -> Path:
+    def _programs(self, place: ServiceHome) -> Path:
         """Where its programs are: where another user cannot reach them, in a copy."""
         programs = _programs()
         if not self.user or _is_open(programs):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.errors import InputError
-from ingest.stack.part import JavaPart, Place, answers
+from ingest.stack.part import JavaPart, ServiceHome, answers
 from ingest.stack.postgres import address
 
 # Where Confluent's API begins, below the registry's own address.
@@ -36,7 +36,7 @@ class Registry(JavaPart):
         """See Part."""
         return ("clients",)
 
-    def prepare(self, place: Place) -> None:
+    def prepare(self, place: ServiceHome) -> None:
         """See Part: it has a database of its own."""
         import psycopg
 
@@ -48,7 +48,7 @@ class Registry(JavaPart):
             if not database.execute(wanted, [_DATABASE]).fetchone():
                 database.execute(f"create database {_DATABASE}")
 
-    def command(self, place: Place) -> Sequence[str]:
+    def command(self, place: ServiceHome) -> Sequence[str]:
         """See Part."""
         postgres = place.beside["postgres"].ports["clients"]
         told = {
@@ -67,7 +67,7 @@ class Registry(JavaPart):
         (program,) = self._unpacked().glob("*-runner.jar")
         return (*self._java[:-2], _FIRST_COMPILER, "-Xmx300m", *options, "-jar", str(program))
 
-    def is_healthy(self, place: Place) -> bool:
+    def is_healthy(self, place: ServiceHome) -> bool:
         """See Part: it tells its subjects."""
         return answers(place.ports["clients"], f"{API}/subjects")
 

@@ -20,7 +20,7 @@ from ingest.errors import InputError, StackFailed
 from ingest.spark import launch
 from ingest.stack.broker import Broker
 from ingest.stack.connect import Connect
-from ingest.stack.part import Part, Place
+from ingest.stack.part import Part, ServiceHome
 from ingest.stack.ports import free_port, refuse_taken
 from ingest.stack.postgres import Postgres
 from ingest.stack.registry import Registry
@@ -118,7 +118,7 @@ class Stack:
         ports = self._known().get(name, {}).get("ports", {})
         return f"127.0.0.1:{ports[self.parts[name].listens[0]]}" if ports else ""
 
-    def _start(self, part: Part, place: Place) -> None:
+    def _start(self, part: Part, place: ServiceHome) -> None:
         if self._pid(part.name) is None:
             self._spawn(part, place)
         until = time.monotonic() + _TO_START
@@ -138,7 +138,7 @@ class Stack:
                 f"see {self.log(part.name)}"
             )
 
-    def _spawn(self, part: Part, place: Place) -> None:
+    def _spawn(self, part: Part, place: ServiceHome) -> None:
         launch.prepare_process()
         part.prepare(place)
         with self.log(part.name).open("ab") as log:
@@ -186,7 +186,7 @@ class Stack:
             if name not in given_up or use != self.parts[name].listens[0]
         }
 
-    def _place(self, part: Part) -> Place:
+    def _place(self, part: Part) -> ServiceHome:
         if part.name not in self._known():
             self._settle(part, self._kept())
         return self._known_place(part.name)
@@ -205,14 +205,14 @@ class Stack:
             folder = str(part.folder(wanted))
         self._remember(part.name, ports=ports, folder=folder)
 
-    def _known_place(self, name: str) -> Place:
+    def _known_place(self, name: str) -> ServiceHome:
         known = self._known()
         others = {
-            other: Place(Path(one["folder"]), one["ports"])
+            other: ServiceHome(Path(one["folder"]), one["ports"])
             for other, one in known.items()
             if other != name
         }
-        return Place(Path(known[name]["folder"]), known[name]["ports"], others)
+        return ServiceHome(Path(known[name]["folder"]), known[name]["ports"], others)
 
     def _status(self, name: str) -> Status:
         known, pid = self._known().get(name, {}), self._pid(name)

@@ -19,7 +19,7 @@ from typing_extensions import override
 from ingest import settings
 from ingest.client_properties import stack_file
 from ingest.stack.broker import Broker
-from ingest.stack.part import Place
+from ingest.stack.part import ServiceHome
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
 from ingest.storage.layout import Lake
@@ -49,7 +49,7 @@ class BrokerWithLogins(Broker):
         return (*super().listens, "logins")
 
     @override
-    def prepare(self, place: Place) -> None:
+    def prepare(self, place: ServiceHome) -> None:
         super().prepare(place)
         with (place.folder / "server.properties").open("a", encoding="utf-8") as properties:
             properties.write(_LOGINS.format(**place.ports))

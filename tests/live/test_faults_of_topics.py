@@ -16,7 +16,7 @@ from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, Config
 from ingest.errors import DataLost
 from ingest.landing import batch
 from ingest.runtime import stream_query
-from ingest.runtime.progress import Totals, read_totals, save_totals
+from ingest.runtime.progress import StreamProgress, read_totals, save_totals
 from ingest.runtime.recovery_files import recover_stream
 from ingest.storage.layout import Lake
 from tests.live.topics import Topics, wait_until
@@ -26,7 +26,7 @@ JSON_SUITE = Path(__file__).parent.parent / "data" / "json-test-suite"
 COMPACTED = {"cleanup.policy": "compact", "segment.ms": "1", "min.cleanable.dirty.ratio": "0.01"}
 
 
-def totals(topics: Topics, name: str) -> Totals:
+def totals(topics: Topics, name: str) -> StreamProgress:
     return read_totals(topics.lake, f"test.{name}", f"test__{name}")
 
 
@@ -38,10 +38,10 @@ def test_a_stream_waits_for_a_broker_that_was_killed_and_misses_nothing(
     file.write_text(f"bootstrap.servers={topics.address}\n{patience}")
     monkeypatch.setenv("HEADWATER_KAFKA_PROPERTIES", str(file))
     monkeypatch.setattr("ingest.runtime.retries._MOST", 1.0)
-    saved: list[Totals] = []
+    saved: list[StreamProgress] = []
     is_back, is_behind = threading.Event(), threading.Event()
 
-    def save(lake: Lake, told: Totals) -> None:
+    def save(lake: Lake, told: StreamProgress) -> None:
         saved.append(told)
         if told.lag:
             is_behind.set()

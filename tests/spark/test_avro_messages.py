@@ -17,11 +17,11 @@ from ingest.declarations.datatypes import data_type
 from ingest.declarations.stream import Evolution
 from ingest.decoders.avro_encodings import decoded
 from ingest.decoders.typed_rows import typed_row
-from ingest.decoders.writer_schemas import Writers
+from ingest.decoders.writer_schemas import WriterSchemas
 from ingest.registry.client import SchemaRegistry
 from ingest.registry.columns import columns
 from ingest.schemas.evolution import widened
-from ingest.schemas.stream_schema import Agreed
+from ingest.schemas.stream_schema import AvroSchemas
 from ingest.spark.sql import sql_type
 from tests.avro_lattice import Drawn, differences
 from tests.fuzzing import cases, seed
@@ -41,9 +41,9 @@ def read(
     tables: dict[int, T.StructType] | None = None,
 ) -> list[list[tuple[Any, dict[str, str]]]]:
     """Of each schema, what lands of its values and what is rescued, in one job."""
-    writers = Writers(spark, cast("SchemaRegistry", None), are_columns=True)
+    writers = WriterSchemas(spark, cast("SchemaRegistry", None), are_columns=True)
     texts = {number: json.dumps(schema) for number, (schema, _) in enumerate(messages)}
-    reads = writers.reads(Agreed(texts, None), texts)
+    reads = writers.reads(AvroSchemas(texts, None), texts)
     assert {number: one.why for number, one in reads.items() if one.why} == {}
     names = [f"b{number}" for number in texts]
     encoded = [[body(schema, value) for value in values] for schema, values in messages]
@@ -136,15 +136,17 @@ def test_columns_that_have_landed_keep_their_types(spark: SparkSession) -> None:
 def test_a_message_whose_columns_no_table_can_have_is_refused(spark: SparkSession) -> None:
     inner = record(("i", "int"), ("I", "int"), name="Inner")
     text = json.dumps(record(("x", {"type": "array", "items": inner})))
-    writers = Writers(spark, cast("SchemaRegistry", None), are_columns=True)
-    assert writers.reads(Agreed({1: text}, None), [1])[1].why == "two fields differ in case only"
+    writers = WriterSchemas(spark, cast("SchemaRegistry", None), are_columns=True)
+    assert (
+        writers.reads(AvroSchemas({1: text}, None), [1])[1].why == "two fields differ in case only"
+    )
 
 
 def test_what_is_said_of_a_schema_is_what_spark_reads(spark: SparkSession) -> None:
     rng = random.Random(seed())
     schemas = [record(("x", Drawn(rng, messages=True).kind(2).schema)) for _ in range(cases(20))]
     texts = {number: json.dumps(schema) for number, schema in enumerate(schemas)}
-    writers = Writers(spark, cast("SchemaRegistry", None), are_columns=True)
-    for number, one in writers.reads(Agreed(texts, None), texts).items():
+    writers = WriterSchemas(spark, cast("SchemaRegistry", None), are_columns=True)
+    for number, one in writers.reads(AvroSchemas(texts, None), texts).items():
         assert one.kind is not None
         assert decoded(one.kind) == columns(texts[number])

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from ingest.cdc.current_table import CurrentTable
+from ingest.cdc.current_table import CurrentRowsTable
 from ingest.storage import delta_log
 from tests.spark.workshop import Workshop
 
@@ -39,7 +39,7 @@ def followed(workshop: Workshop) -> Workshop:
     late = [change(2, "0003", "U", "late"), change(3, "0002", "U", "late"), change(9, "0006", "I")]
     lost = {"id": 1, "name": "no order", "Op": "U", "seq": None}
     workshop.drop("people", "2.jsonl", [*late, lost, change(4, "0008", "U", "grown") | {"n": 1}])
-    with patch.object(CurrentTable, "follow", side_effect=RuntimeError("gone")):
+    with patch.object(CurrentRowsTable, "follow", side_effect=RuntimeError("gone")):
         assert workshop.run("people") is not None
 
     workshop.land("people")
@@ -83,7 +83,7 @@ def test_changes_that_are_applied_again_change_nothing(
 
     monkeypatch.setattr(delta_log, "sizes_of_files", noting)
     stream = followed.stream("people", COLUMNS, **DECLARED)
-    current = CurrentTable(
+    current = CurrentRowsTable(
         spark=followed.spark, lake=followed.lake, stream=stream, application="another"
     )
     assert len(list(current.follow(-1))) == 1

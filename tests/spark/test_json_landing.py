@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ingest.decoders.decoder import ROW
-from ingest.landing.batch import Landing
+from ingest.landing.batch import BatchProcessor
 from ingest.runtime.progress import read_totals
 from ingest.schemas.ingest_columns import INGEST
 from tests.spark.workshop import Workshop, age, node
@@ -258,7 +258,7 @@ def test_a_record_that_is_lost_on_its_way_stops_the_stream(
 ) -> None:
     workshop.stream("uncounted")
     workshop.drop("uncounted", "1.jsonl", b'{"id": 1}\nno json\n{"id": 2}\n')
-    monkeypatch.setattr(Landing, "_fresh", lambda _, rows, __: rows.where(f"{ROW}.id <> 2"))
+    monkeypatch.setattr(BatchProcessor, "_fresh", lambda _, rows, __: rows.where(f"{ROW}.id <> 2"))
     assert "batch 0: 3 records were read, and 2 came to be in bronze or quarantine." in str(
         workshop.run("uncounted")
     )

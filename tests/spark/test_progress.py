@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ingest.landing.result import Landed
+from ingest.landing.result import BatchResult
 from ingest.runtime import progress
 from ingest.runtime.progress import ProgressLog, read_totals, save_totals
 from ingest.storage import delta_log
@@ -29,7 +29,7 @@ def begun(lake: Lake) -> ProgressLog:
 
 def add(log: ProgressLog, batch: int, name: str = "visits") -> None:
     """Remember a batch of as many records as its number."""
-    log.add(f"test.{name}", Landed(batch_id=batch, files=0, records=batch), 0.5, AT)
+    log.add(f"test.{name}", BatchResult(batch_id=batch, files=0, records=batch), 0.5, AT)
 
 
 def rows(lake: Lake) -> list[tuple[str, int, int]]:
@@ -84,7 +84,7 @@ def test_only_the_newest_batches_are_looked_at(lake: Lake, monkeypatch: pytest.M
     first = begun(lake)
     for batch in (2, 4, 6):
         at = AT + timedelta(hours=batch)
-        landed = Landed(batch_id=batch, files=0)
+        landed = BatchResult(batch_id=batch, files=0)
         save_totals(lake, read_totals(lake, "test.visits", "test__visits").after(landed, at))
         first.add("test.visits", landed, 0.5, at)
         first.write()
@@ -100,7 +100,7 @@ def test_only_the_newest_batches_are_looked_at(lake: Lake, monkeypatch: pytest.M
     second = begun(lake)
     assert read == [6]
     # It is known: that it runs again is no news.
-    second.add("test.visits", Landed(batch_id=6, files=0), 0.5, AT)
+    second.add("test.visits", BatchResult(batch_id=6, files=0), 0.5, AT)
     second.write()
     assert len(delta_log.rows(lake.ops("stream_progress"))) == 3
 

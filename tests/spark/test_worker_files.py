@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 
 from ingest.event_types.catalog import EventTypes
 from ingest.landing.arrow_files import WorkerFiles
-from ingest.landing.batch import Landing
+from ingest.landing.batch import BatchProcessor
 from ingest.schemas import ingest_columns
 from ingest.schemas.column_comments import Comments
 from ingest.schemas.evolution import declared_schema
@@ -96,7 +96,9 @@ class BySpark(WorkerFiles):
         """Nothing."""
 
 
-def landing_of(workshop: Workshop, name: str, files: type[WorkerFiles], **ingest: Any) -> Landing:
+def landing_of(
+    workshop: Workshop, name: str, files: type[WorkerFiles], **ingest: Any
+) -> BatchProcessor:
     """What lands messages of a stream."""
     declared = {"from": "kafka", "topic": name, "format": "json", "key": ["id"], **ingest}
     stream = workshop.declare(name, node(f"test.{name}", declared, KINDS))
@@ -106,7 +108,7 @@ def landing_of(workshop: Workshop, name: str, files: type[WorkerFiles], **ingest
     delta_tables.create_clustered_table(spark, lake.bronze(stream.table), bronze, clusters)
     delta_tables.create_table(lake.bronze(stream.quarantine_table), ingest_columns.QUARANTINE)
     schema = StreamSchema(spark, lake, stream, name)
-    landing = Landing(
+    landing = BatchProcessor(
         spark=spark,
         lake=lake,
         stream=stream,
@@ -151,13 +153,13 @@ def adds(folder: str) -> list[dict[str, Any]]:
     return [one["add"] for one in lines if "add" in one]
 
 
-def rows_of_workers(landing: Landing) -> int:
+def rows_of_workers(landing: BatchProcessor) -> int:
     """How many rows are in files that Spark has not written: it counts its files in their names."""
     files = [one for one in adds(landing.path) if "-c000." not in one["path"]]
     return sum(json.loads(one["stats"])["numRecords"] for one in files)
 
 
-def stats_of(landing: Landing, offset: int) -> dict[str, Any]:
+def stats_of(landing: BatchProcessor, offset: int) -> dict[str, Any]:
     """What the log tells of the file of one message, which is alone in its partition."""
     told = [json.loads(one["stats"]) for one in adds(landing.path)]
     (found,) = (one for one in told if one["minValues"]["_offset"] == offset)
@@ -172,7 +174,7 @@ def _without_empty(told: Any) -> Any:
     return {name: one for name, one in members.items() if one != {}}
 
 
-def land_both(workshop: Workshop, name: str) -> tuple[Landing, Landing]:
+def land_both(workshop: Workshop, name: str) -> tuple[BatchProcessor, BatchProcessor]:
     """Two streams, of which workers and Spark write files, as they are behind a first batch.
 
     What is new in a first batch makes the table grow, which only Spark does.
@@ -186,7 +188,7 @@ def land_both(workshop: Workshop, name: str) -> tuple[Landing, Landing]:
 
 
 @pytest.fixture(scope="module")
-def both(workshop: Workshop) -> tuple[Landing, Landing]:
+def both(workshop: Workshop) -> tuple[BatchProcessor, BatchProcessor]:
     """The same messages, landed by workers and by Spark."""
     ours, sparks = land_both(workshop, "both")
     later = messages(workshop, SOUND + ODD, len(FIRST))
@@ -196,7 +198,7 @@ def both(workshop: Workshop) -> tuple[Landing, Landing]:
     return ours, sparks
 
 
-def shown(landing: Landing) -> list[str]:
+def shown(landing: BatchProcessor) -> list[str]:
     """All rows of bronze, as texts, as no two VARIANTs are equal; which commit is theirs is left
     out: Spark takes more records in the first one.
     """
@@ -205,13 +207,15 @@ def shown(landing: Landing) -> list[str]:
     return sorted(map(str, rows.selectExpr(*names).collect()))
 
 
-def test_rows_are_those_that_spark_would_have_written(both: tuple[Landing, Landing]) -> None:
+def test_rows_are_those_that_spark_would_have_written(
+    both: tuple[BatchProcessor, BatchProcessor],
+) -> None:
     ours, sparks = map(shown, both)
     assert ours == sparks
     assert len(ours) == len(FIRST) + len(SOUND) + len(ODD) - 2
 
 
-def test_rejects_are_those_of_spark(both: tuple[Landing, Landing]) -> None:
+def test_rejects_are_those_of_spark(both: tuple[BatchProcessor, BatchProcessor]) -> None:
     names = ("_offset", "_raw", "_reason_code", "_reason", "_rule")
     ours, sparks = (
         sorted(
@@ -225,7 +229,9 @@ def test_rejects_are_those_of_spark(both: tuple[Landing, Landing]) -> None:
     assert ours == sparks
 
 
-def test_plain_records_are_in_files_of_the_workers(both: tuple[Landing, Landing]) -> None:
+def test_plain_records_are_in_files_of_the_workers(
+    both: tuple[BatchProcessor, BatchProcessor],
+) -> None:
     assert list(map(rows_of_workers, both)) == [len(SOUND), 0]
 
 

@@ -16,7 +16,7 @@ from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Database, KafkaSource
 from ingest.errors import HeadwaterError
 from ingest.runtime import arrivals, databases, gaps
-from ingest.runtime.arrivals import KafkaArrivals
+from ingest.runtime.arrivals import KafkaStreamSource
 from ingest.runtime.checkpoint import counted
 from ingest.sources.planned_batches import write_batch
 from ingest.spark import kafka_admin
@@ -76,14 +76,14 @@ def test_a_look_at_a_database_keeps_its_broker_when_the_stream_ends(
 
     for module in (arrivals, kafka_admin):
         monkeypatch.setattr(module, "BrokerAdmin", Connection)
-    monkeypatch.setattr(databases, "FollowedDatabase", followed)
+    monkeypatch.setattr(databases, "PostgresConnector", followed)
     monkeypatch.setattr(arrivals, "kafka_properties", lambda _: {})
     declared: dict[str, Any] = {"from": "postgres", "key": ["id"]}
     [stream], problems = with_whole_databases([read_stream(node("shop.orders", declared))])
     assert not problems
     assert isinstance(stream.source, KafkaSource)
     spark = MagicMock()
-    ending = KafkaArrivals(spark, Lake(str(tmp_path)), stream, stream.source)
+    ending = KafkaStreamSource(spark, Lake(str(tmp_path)), stream, stream.source)
     ending.stream()
     ending.close()
     made[0].answers.set()
@@ -110,13 +110,13 @@ def test_behind_a_batch_of_topics_in_order_the_next_one_is_planned_where_too_muc
     stream, lake = read_stream(node("test.surge", declared)), Lake(str(tmp_path))
     assert isinstance(stream.source, KafkaSource)
     write_batch(lake.checkpoint(stream.table), 4, {"old": {"0": 1}})
-    running = KafkaArrivals(MagicMock(), lake, stream, stream.source)
+    running = KafkaStreamSource(MagicMock(), lake, stream, stream.source)
     assert running.plan_behind(4) == (planned is not None)
     assert counted(lake.checkpoint(stream.table), 5) == planned
 
 
 def test_an_error_names_some_of_many_partitions_that_lost_messages() -> None:
-    found = [gaps.Gap("orders", number, 1, 2, gaps.REMOVED) for number in range(7)]
+    found = [gaps.DataLoss("orders", number, 1, 2, gaps.REMOVED) for number in range(7)]
     told = str(gaps.lost("shop.orders", KafkaSource(topics=("orders",)), found))
     assert "orders, partition 4: offsets 1 to 2 were removed before they landed" in told
     assert "partition 5" not in told

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from ingest.serve.backlog import Backlog, Outcome, Pass
+from ingest.serve.backlog import BuildBatch, BuildQueue, Outcome
 from ingest.serve.models import Model, Models
 
 # orders → stg → events → (daily, report); trucks → positions → map
@@ -49,9 +49,9 @@ def models(*chosen: str, live: tuple[str, ...] = (), **paces: int) -> Models:
     )
 
 
-def built(backlog: Backlog, **outcomes: Outcome) -> set[str]:
+def built(backlog: BuildQueue, **outcomes: Outcome) -> set[str]:
     """What the next pass takes; all of it is built, except as said."""
-    chosen = backlog.next() or Pass(frozenset(), False)
+    chosen = backlog.next() or BuildBatch(frozenset(), False)
     now = backlog.clock()
     backlog.ended(now, {one: outcomes.get(one, Outcome.BUILT) for one in chosen.models})
     return set(chosen.models)
@@ -64,7 +64,7 @@ def clock() -> Clock:
 
 
 def test_first_all_is_built_and_then_what_is_below_a_stream_that_grew(clock: Clock) -> None:
-    backlog = Backlog(models(), clock)
+    backlog = BuildQueue(models(), clock)
     assert built(backlog) == set(PARENTS)
     assert backlog.next() is None
     backlog.grew(["trucks"])
@@ -73,7 +73,7 @@ def test_first_all_is_built_and_then_what_is_below_a_stream_that_grew(clock: Clo
 
 
 def test_what_somebody_else_has_begun_and_left_is_built(clock: Clock) -> None:
-    backlog = Backlog(models("events", "daily"), clock)
+    backlog = BuildQueue(models("events", "daily"), clock)
     built(backlog)
     backlog.grew(["daily"])
     backlog.abandoned({"daily", "report"})
@@ -81,14 +81,14 @@ def test_what_somebody_else_has_begun_and_left_is_built(clock: Clock) -> None:
 
 
 def test_a_model_that_is_not_chosen_is_not_built_but_passed_through(clock: Clock) -> None:
-    backlog = Backlog(models("events", "report"), clock)
+    backlog = BuildQueue(models("events", "report"), clock)
     built(backlog)
     backlog.grew(["orders"])
     assert built(backlog) == {"events", "report"}
 
 
 def test_live_models_and_what_they_are_built_from_go_first(clock: Clock) -> None:
-    backlog = Backlog(models(live=("events",)), clock)
+    backlog = BuildQueue(models(live=("events",)), clock)
     assert built(backlog) == {"stg", "events"}
     backlog.grew(["orders"])
     assert backlog.is_live_waiting()
@@ -97,7 +97,7 @@ def test_live_models_and_what_they_are_built_from_go_first(clock: Clock) -> None
 
 
 def test_what_was_built_before_its_live_parent_is_built_once_more(clock: Clock) -> None:
-    backlog = Backlog(models("events", "daily", live=("events",)), clock)
+    backlog = BuildQueue(models("events", "daily", live=("events",)), clock)
     live = backlog.next()
     assert live is not None
     backlog.grew(["orders"])
@@ -109,7 +109,7 @@ def test_what_was_built_before_its_live_parent_is_built_once_more(clock: Clock) 
 
 
 def test_a_failing_model_stops_what_is_below_it_and_is_tried_again(clock: Clock) -> None:
-    backlog = Backlog(models(), clock)
+    backlog = BuildQueue(models(), clock)
     left = {"daily": Outcome.FAILED, "report": Outcome.LEFT}
     assert built(backlog, **left) == set(PARENTS)
     backlog.grew(["orders", "trucks"])
@@ -126,7 +126,7 @@ def test_a_failing_model_stops_what_is_below_it_and_is_tried_again(clock: Clock)
 
 
 def test_a_model_keeps_its_pace_and_what_is_below_it_does_not_wait(clock: Clock) -> None:
-    backlog = Backlog(models(daily=60), clock)
+    backlog = BuildQueue(models(daily=60), clock)
     built(backlog)
     backlog.grew(["orders"])
     assert built(backlog) == {"stg", "events", "report"}
@@ -136,7 +136,7 @@ def test_a_model_keeps_its_pace_and_what_is_below_it_does_not_wait(clock: Clock)
 
 
 def test_what_another_builds_waits_with_all_below_it(clock: Clock) -> None:
-    backlog = Backlog(models(), clock)
+    backlog = BuildQueue(models(), clock)
     chosen = backlog.next(taken={"events"})
     assert chosen is not None
     assert chosen.models == {"stg", "positions", "map"}
@@ -146,7 +146,7 @@ def test_what_another_builds_waits_with_all_below_it(clock: Clock) -> None:
 
 
 def test_what_grows_while_it_is_built_is_built_again(clock: Clock) -> None:
-    backlog = Backlog(models(), clock)
+    backlog = BuildQueue(models(), clock)
     chosen = backlog.next()
     assert chosen is not None
     backlog.grew(["trucks"])
@@ -155,7 +155,7 @@ def test_what_grows_while_it_is_built_is_built_again(clock: Clock) -> None:
 
 
 def test_models_that_a_pass_did_not_come_to_have_the_next_one(clock: Clock) -> None:
-    backlog = Backlog(models(), clock)
+    backlog = BuildQueue(models(), clock)
     late = {"map", "report"}
     built(backlog, **dict.fromkeys(late, Outcome.LEFT))
     backlog.grew(["orders", "trucks"])

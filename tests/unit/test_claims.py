@@ -6,7 +6,7 @@ from collections.abc import Set
 
 import pytest
 
-from ingest.serve.claims import CLAIM, GIVEN, SILENCE, Claims
+from ingest.serve.claims import CLAIM, GIVEN, SILENCE, ModelLeases
 
 
 class Told:
@@ -46,13 +46,13 @@ def told() -> Told:
 
 
 @pytest.fixture
-def claims(told: Told) -> Claims:
+def claims(told: Told) -> ModelLeases:
     """Claims that look when the test says so."""
-    return Claims(told, lambda: told.now)
+    return ModelLeases(told, lambda: told.now)
 
 
 def test_a_claim_waits_for_the_pass_that_builds_one_of_its_models(
-    told: Told, claims: Claims
+    told: Told, claims: ModelLeases
 ) -> None:
     with claims.own({"orders", "daily"}) as is_free:
         assert is_free
@@ -64,7 +64,7 @@ def test_a_claim_waits_for_the_pass_that_builds_one_of_its_models(
     assert told.has("ann")
 
 
-def test_no_pass_begins_with_a_model_that_is_claimed(told: Told, claims: Claims) -> None:
+def test_no_pass_begins_with_a_model_that_is_claimed(told: Told, claims: ModelLeases) -> None:
     told.asked["ann"] = frozenset({"daily"})
     claims.look()
     assert claims.taken() == {"daily"}
@@ -79,7 +79,7 @@ def test_no_pass_begins_with_a_model_that_is_claimed(told: Told, claims: Claims)
 
 
 def test_two_claims_of_one_model_follow_each_other_in_the_order_of_asking(
-    told: Told, claims: Claims
+    told: Told, claims: ModelLeases
 ) -> None:
     told.asked["zoe"] = frozenset({"daily"})
     claims.look()
@@ -93,7 +93,7 @@ def test_two_claims_of_one_model_follow_each_other_in_the_order_of_asking(
     assert [told.has(name) for name in ("bob", "ann")] == [True, False]
 
 
-def test_a_claim_that_comes_and_goes_within_a_pass_is_told(told: Told, claims: Claims) -> None:
+def test_a_claim_that_comes_and_goes_within_a_pass_is_told(told: Told, claims: ModelLeases) -> None:
     with claims.own({"orders"}):
         told.asked["ann"] = frozenset({"daily"})
         claims.look()
@@ -105,7 +105,7 @@ def test_a_claim_that_comes_and_goes_within_a_pass_is_told(told: Told, claims: C
     assert claims.news() == (frozenset(), frozenset())
 
 
-def test_the_claim_of_a_dbt_that_has_gone_silent_is_over(told: Told, claims: Claims) -> None:
+def test_the_claim_of_a_dbt_that_has_gone_silent_is_over(told: Told, claims: ModelLeases) -> None:
     told.asked["ann"] = frozenset({"daily"})
     claims.look()
     told.now, told.silent["ann"] = 300.0, SILENCE - 1

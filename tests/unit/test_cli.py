@@ -11,7 +11,7 @@ from ingest import cli
 from ingest.cli import one_value_each
 from ingest.declarations import project
 from ingest.declarations.stream import FileSource, Format, Stream
-from ingest.runtime.progress import Totals, save_totals
+from ingest.runtime.progress import StreamProgress, save_totals
 from ingest.storage.layout import Lake
 from ingest.storage.locks import StreamLock
 
@@ -54,7 +54,7 @@ def test_a_stream_whose_process_is_gone_is_shown_as_killed(
         return str(row["state"])
 
     for state, after in (("running", "killed"), ("waiting", "killed"), ("stopped", "stopped")):
-        save_totals(lake, Totals(stream=stream.name, table=stream.table, state=state))
+        save_totals(lake, StreamProgress(stream=stream.name, table=stream.table, state=state))
         with StreamLock(lake.lock(stream.table), stream.name):
             assert shown() == state
         assert shown() == after

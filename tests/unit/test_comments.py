@@ -11,7 +11,7 @@ from deltalake import write_deltalake
 
 from ingest.declarations.reading import read_stream
 from ingest.schemas.column_comments import Comments
-from ingest.schemas.stream_schema import Agreed
+from ingest.schemas.stream_schema import AvroSchemas
 from tests.spark.workshop import node
 
 
@@ -36,13 +36,13 @@ def comments(table: str, envelope: str = "none") -> Comments:
 
 
 def test_only_columns_that_are_new_and_not_declared_get_a_comment(table: str) -> None:
-    agreed = Agreed({7: schema(there="a", declared="b", new="c", left_out="d")})
+    agreed = AvroSchemas({7: schema(there="a", declared="b", new="c", left_out="d")})
     found = comments(table).of_new(["there", "declared", "new"], agreed)
     assert found == {"new": "c"}
 
 
 def test_a_column_is_new_until_the_table_has_it(table: str) -> None:
-    agreed, told = Agreed({7: schema(new="c")}), comments(table)
+    agreed, told = AvroSchemas({7: schema(new="c")}), comments(table)
     # A batch may run again.
     assert [told.of_new(["new"], agreed) for _ in range(2)] == [{"new": "c"}] * 2
     write_deltalake(table, pa.table({"new": [1]}), mode="append", schema_mode="merge")
@@ -50,10 +50,10 @@ def test_a_column_is_new_until_the_table_has_it(table: str) -> None:
 
 
 def test_the_reader_has_the_last_word(table: str) -> None:
-    agreed = Agreed({7: schema(new="old"), 9: schema(new="newer")}, schema(new="newest"))
+    agreed = AvroSchemas({7: schema(new="old"), 9: schema(new="newer")}, schema(new="newest"))
     assert comments(table).of_new(["new"], agreed) == {"new": "newest"}
 
 
 def test_fields_within_an_envelope_are_no_columns(table: str) -> None:
-    agreed = Agreed({7: schema(op="what happened")})
+    agreed = AvroSchemas({7: schema(op="what happened")})
     assert comments(table, "cloudevents").of_new(["op"], agreed) == {}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ingest.serve import backlog, continuous_dbt
-from ingest.serve.backlog import Backlog, Built, Outcome
+from ingest.serve.backlog import BuildQueue, Built, Outcome
 from ingest.serve.continuous_dbt import ContinuousDbt
 from ingest.serve.facts import Catalog
 from ingest.serve.models import Model, Models
@@ -67,7 +67,7 @@ class Dbt:
         return self.count == before
 
 
-class Facts:
+class DriverState:
     """A lake with these tables."""
 
     tables: frozenset[str] = frozenset()
@@ -85,8 +85,8 @@ def dbt() -> Dbt:
 
 
 @pytest.fixture
-def facts() -> Facts:
-    return Facts()
+def facts() -> DriverState:
+    return DriverState()
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def made(models: Models, dbt: Any, facts: Any, lake: Path) -> ContinuousDbt:
     )
     spark: Any = SimpleNamespace()
     sources = {"test.visits": frozenset(["visits"])}
-    waiting = Backlog(models, time.monotonic)
+    waiting = BuildQueue(models, time.monotonic)
     return ContinuousDbt(spark, Lake(str(lake)), dbt, waiting, sources, nobody, facts)
 
 
@@ -116,7 +116,7 @@ def running(builder: ContinuousDbt) -> Iterator[ContinuousDbt]:
     builder.wait()
 
 
-def test_what_is_new_is_told_at_once(builder: ContinuousDbt, dbt: Dbt, facts: Facts) -> None:
+def test_what_is_new_is_told_at_once(builder: ContinuousDbt, dbt: Dbt, facts: DriverState) -> None:
     assert dbt.has_registered(1)
     builder.grew("test.visits", 1)
     assert dbt.rests()
@@ -135,7 +135,7 @@ def test_a_type_that_waits_for_its_columns_is_told_again_when_rows_have_come(
 
 
 def test_the_catalog_is_told_again_only_where_it_may_have_lost_something(
-    dbt: Dbt, facts: Facts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dbt: Dbt, facts: DriverState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backlog, "_FIRST", 0.0)
     models = Models({"a": Model(id="a", name="a")}, {"visits": {"a"}})
@@ -148,7 +148,7 @@ def test_the_catalog_is_told_again_only_where_it_may_have_lost_something(
 
 
 def test_a_build_ends_after_the_model_when_it_is_asked_to(
-    dbt: Dbt, facts: Facts, tmp_path: Path
+    dbt: Dbt, facts: DriverState, tmp_path: Path
 ) -> None:
     builder = made(Models({"a": Model(id="a", name="a")}, {}), dbt, facts, tmp_path)
     answers = []
@@ -169,7 +169,7 @@ def test_a_build_of_the_others_makes_room_for_live_models_after_a_while(
     seconds: float,
     makes_room: bool,
     dbt: Dbt,
-    facts: Facts,
+    facts: DriverState,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -14,9 +14,9 @@ from pyspark.sql import types as T
 from ingest.event_types import variations
 from ingest.event_types.columns import columns_of, kept_with, type_of
 from ingest.event_types.event_type import Change, EventType
-from ingest.event_types.inference import Places, Watch, shape_of
+from ingest.event_types.inference import Places, ShapeMonitor, shape_of
 from ingest.event_types.names import TableNames, table_name
-from ingest.event_types.variations import Known, canonical, variation
+from ingest.event_types.variations import KnownShapes, canonical, variation
 from ingest.parse.json_columns import legible, records
 from ingest.parse.json_exact import loaded
 from ingest.schemas.evolution import leaves
@@ -144,7 +144,7 @@ def test_only_what_is_new_is_not_known() -> None:
     texts = pa.array([json.dumps({"type": "t", "data": one}) for one in payloads])
     known = EventType("t", "t", 0)
     for count in range(len(payloads) + 1):
-        watch = Watch(PLACES, Known({"t": known.seen}, frozenset(known.landed)))
+        watch = ShapeMonitor(PLACES, KnownShapes({"t": known.seen}, frozenset(known.landed)))
         numbers, mask = watch.judged(texts, read(texts), KIND)
         assert list(mask[:count]) == [True] * count
         assert not mask[count:].any()
@@ -248,7 +248,7 @@ def test_a_map_comes_of_names_that_are_many_and_ever_others() -> None:
 
 def test_types_and_variations_past_the_most_are_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = shape({"a": 1, "b": 1})
-    known = Known({"t": seen}, frozenset(), frozenset({"t"}))
+    known = KnownShapes({"t": seen}, frozenset(), frozenset({"t"}))
     assert known.judged("t", shape({"b": 1}))[1]
     assert not known.judged("t", shape({"c": 1}))[1]
     assert not known.judged("u", shape({"c": 1}))[1]

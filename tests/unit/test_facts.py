@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from ingest.serve.facts import Facts
+from ingest.serve.facts import DriverState
 from ingest.storage.layout import Lake
 from tests.unit.test_scaffold import stream
 
@@ -50,7 +50,7 @@ def lake(tmp_path: Path) -> Lake:
 
 
 def test_nothing_is_told_of_an_empty_lake(tmp_path: Path) -> None:
-    told = Facts(Lake(str(tmp_path)), [stream(**TYPED)]).told()
+    told = DriverState(Lake(str(tmp_path)), [stream(**TYPED)]).told()
     assert {**told, "newest": dict(told["newest"])} == {
         "newest": {"shop__events": -1},
         "tables": [],
@@ -69,7 +69,7 @@ def test_tables_types_and_the_marks_version_are_those_of_the_lake(lake: Lake) ->
         event_type("kept", table_columns="a", filled_batch_id=2, pending="x"),
     )
     write(lake, "model_marks", {"mark": 1})
-    told = Facts(lake, [stream(**TYPED)]).told()
+    told = DriverState(lake, [stream(**TYPED)]).told()
     assert told["tables"] == ["ops.event_types", "shop__events"]
     assert told["types_changed"] == {"shop.events": MICROS}
     assert told["marks_version"] == 0
@@ -82,7 +82,7 @@ def test_tables_types_and_the_marks_version_are_those_of_the_lake(lake: Lake) ->
 
 
 def test_counts_of_types_are_no_news_to_the_catalog(lake: Lake) -> None:
-    facts = Facts(lake, [stream(**TYPED)])
+    facts = DriverState(lake, [stream(**TYPED)])
     write(lake, "event_types", event_type("seen"))
     before = facts.catalog()
     write(lake, "event_types", event_type("seen"))
@@ -92,7 +92,7 @@ def test_counts_of_types_are_no_news_to_the_catalog(lake: Lake) -> None:
 
 
 def test_a_catalog_that_knows_all_needs_not_be_told(lake: Lake) -> None:
-    facts = Facts(lake, [stream()])
+    facts = DriverState(lake, [stream()])
     known = facts.catalog()
     assert facts.told(known)["is_registered"]
     write(lake, "stream_tables", {"table_name": "shop__orders"})
@@ -102,7 +102,7 @@ def test_a_catalog_that_knows_all_needs_not_be_told(lake: Lake) -> None:
 @pytest.mark.parametrize("types", [{}, TYPED])
 def test_a_stream_is_unread_until_it_is_listed(tmp_path: Path, types: dict[str, Any]) -> None:
     lake = Lake(str(tmp_path))
-    facts = Facts(lake, [stream(**types)])
+    facts = DriverState(lake, [stream(**types)])
     write(lake, "shop__events", {"_batch_id": 0}, schema="bronze")
     told = facts.told()["newest"]
     facts.landed("shop.events", 0)
@@ -112,7 +112,7 @@ def test_a_stream_is_unread_until_it_is_listed(tmp_path: Path, types: dict[str, 
 
 
 def test_a_stream_without_types_is_told_as_it_lands(lake: Lake) -> None:
-    facts = Facts(lake, [stream()])
+    facts = DriverState(lake, [stream()])
     newest = facts.told()["newest"]
     assert newest.get("shop__events") is None
     facts.landed("shop.events", 4)
@@ -120,7 +120,7 @@ def test_a_stream_without_types_is_told_as_it_lands(lake: Lake) -> None:
 
 
 def test_a_stream_that_has_types_is_told_as_far_as_its_types(lake: Lake) -> None:
-    facts = Facts(lake, [stream(**TYPED)])
+    facts = DriverState(lake, [stream(**TYPED)])
     told = facts.told()["newest"]
     assert told["shop__events"] == 3
     facts.landed("shop.events", 4)
@@ -130,7 +130,7 @@ def test_a_stream_that_has_types_is_told_as_far_as_its_types(lake: Lake) -> None
 
 
 def test_what_another_process_lands_is_looked_up(lake: Lake) -> None:
-    facts = Facts(lake, [stream(**TYPED)])
+    facts = DriverState(lake, [stream(**TYPED)])
     assert facts.told()["newest"]["shop__events"] == 3
     write(lake, "shop__events", {"_batch_id": 5}, schema="bronze")
     assert facts.told()["newest"]["shop__events"] == 5

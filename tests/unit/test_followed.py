@@ -17,7 +17,7 @@ from ingest.client_properties import RestApi
 from ingest.connectors.connect import Connect, ConnectorState
 from ingest.connectors.connector import SNAPSHOT_LSN, followed_tables
 from ingest.connectors.postgres import PostgresLog, Slot
-from ingest.connectors.postgres_connector import SLOT, UNFOLLOWED, Broker, FollowedDatabase
+from ingest.connectors.postgres_connector import SLOT, UNFOLLOWED, Broker, PostgresConnector
 from ingest.declarations.stream import Database, DatabaseTable
 from ingest.errors import GapFound, HeadwaterError, SourceUnreadable
 from ingest.runtime.databases import DatabaseWatch
@@ -158,14 +158,14 @@ class Shop:
         self.lake, self.server, self.broker = lake, Server(), Topics()
         self.worker = Worker(self.server)
 
-    def process(self, *names: str) -> FollowedDatabase:
+    def process(self, *names: str) -> PostgresConnector:
         """What follows these tables, as they are declared when it starts."""
         tables = (
             DatabaseTable(name=one, key=("id",), bronze=f"shop__{one}", stream=f"shop.{one}")
             for one in names
         )
         database = Database(name="shop", tables=tuple(tables))
-        return FollowedDatabase(self.lake, database, self.worker, self.server)
+        return PostgresConnector(self.lake, database, self.worker, self.server)
 
     def followed(self) -> set[str]:
         """Tables that the connector was told to follow."""
@@ -329,7 +329,7 @@ def told(watch: DatabaseWatch, shop: Shop) -> HeadwaterError | None:
 def test_a_database_that_does_not_answer_keeps_nobody_waiting(shop: Shop) -> None:
     answers = threading.Event()
 
-    class Slow(FollowedDatabase):
+    class Slow(PostgresConnector):
         """It has lost its slot, and takes a while to say so."""
 
         @override

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ingest.errors import RecordsMissing
-from ingest.landing.result import Landed
+from ingest.landing.result import BatchResult
 
 
-def landed(read: int, bronze: int, quarantine: int) -> Landed:
+def landed(read: int, bronze: int, quarantine: int) -> BatchResult:
     """A batch with one file that could not be read, which is a row of quarantine, too."""
-    return Landed(batch_id=6, files=2, records=read, landed=bronze, quarantined=quarantine + 1)
+    return BatchResult(batch_id=6, files=2, records=read, landed=bronze, quarantined=quarantine + 1)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def landed(read: int, bronze: int, quarantine: int) -> Landed:
         (landed(10, 7, 2), True),
     ],
 )
-def test_a_batch_that_is_whole_passes(batch: Landed, may_drop: bool) -> None:
+def test_a_batch_that_is_whole_passes(batch: BatchResult, may_drop: bool) -> None:
     assert batch.checked("shop.orders", 1, may_drop=may_drop, removed=lambda: 0) is batch
 
 
@@ -36,7 +36,7 @@ def test_a_batch_that_is_whole_passes(batch: Landed, may_drop: bool) -> None:
     ],
 )
 def test_a_batch_that_is_not_is_told(
-    batch: Landed, may_drop: bool, kept: int, removed: int
+    batch: BatchResult, may_drop: bool, kept: int, removed: int
 ) -> None:
     told = rf"shop\.orders: batch 6: 10 records were read, and {kept} came to be"
     with pytest.raises(RecordsMissing, match=told):

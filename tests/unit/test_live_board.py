@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from ingest.runtime.progress import Totals, save_totals
+from ingest.runtime.progress import StreamProgress, save_totals
 from ingest.storage.layout import Lake
 from live import board
 from live.board import STREAMS, Board
@@ -54,7 +54,7 @@ def test_each_stream_and_model_has_its_line(
     lake = Lake(str(tmp_path))
     now = datetime.now(UTC).isoformat(timespec="seconds")
     append(Path(lake.bronze("live__orders")), STREAMS["orders"], time.time() - 90_000)
-    totals = Totals(
+    totals = StreamProgress(
         stream="live.orders",
         table="live__orders",
         state="running",

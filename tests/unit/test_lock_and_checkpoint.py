@@ -22,7 +22,7 @@ from ingest.errors import (
     TerminalError,
 )
 from ingest.failpoint import failpoint
-from ingest.runtime.checkpoint import Identity, fresh_identity, identity_of
+from ingest.runtime.checkpoint import CheckpointIdentity, fresh_identity, identity_of
 from ingest.runtime.progress import read_totals, save_totals
 from ingest.runtime.runner import refuse_death
 from ingest.runtime.spark_errors import explained
@@ -97,7 +97,7 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
 
 def ran(lake: Lake, *, stream: str = "shop.orders", table_id: str = "here") -> Path:
     """Leave a checkpoint as two batches do; gives its folder."""
-    Identity(stream=stream, application="x", table_id=table_id, first_batch_id=4).save(
+    CheckpointIdentity(stream=stream, application="x", table_id=table_id, first_batch_id=4).save(
         lake.identity(STREAM.table)
     )
     folder = lake.checkpoint(STREAM.table)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, TableFeatures, write_deltalake
 
-from ingest.serve.records import Records
+from ingest.serve.records import FastBookkeeping
 from ingest.storage import delta_log
 from ingest.storage.layout import Lake
 
@@ -22,14 +22,14 @@ RUNS = pa.schema(
 
 
 @pytest.fixture
-def records(tmp_path: Path) -> Records:
+def records(tmp_path: Path) -> FastBookkeeping:
     """Of a lake with one table of bookkeeping, which has no rows."""
     lake = Lake(str(tmp_path))
     write_deltalake(lake.ops("model_runs"), RUNS.empty_table())
-    return Records(lake, lambda: True)
+    return FastBookkeeping(lake, lambda: True)
 
 
-def test_rows_are_written_in_one_commit(records: Records) -> None:
+def test_rows_are_written_in_one_commit(records: FastBookkeeping) -> None:
     # As dbt has them: whole numbers as decimals, times in UTC that do not say so.
     rows: list[list[Any]] = [
         ["model.a", Decimal(3), NOW.replace(tzinfo=None)],
@@ -44,7 +44,7 @@ def test_rows_are_written_in_one_commit(records: Records) -> None:
     ]
 
 
-def test_a_table_that_asks_more_of_writers_is_left_to_spark(records: Records) -> None:
+def test_a_table_that_asks_more_of_writers_is_left_to_spark(records: FastBookkeeping) -> None:
     path = records.lake.ops("model_runs")
     DeltaTable(path).alter.add_feature(
         TableFeatures.RowTracking, allow_protocol_versions_increase=True
@@ -54,13 +54,13 @@ def test_a_table_that_asks_more_of_writers_is_left_to_spark(records: Records) ->
     assert delta_log.version(path) == version
 
 
-def test_where_another_dbt_may_write_spark_does(records: Records) -> None:
-    beside = Records(records.lake, lambda: False)
+def test_where_another_dbt_may_write_spark_does(records: FastBookkeeping) -> None:
+    beside = FastBookkeeping(records.lake, lambda: False)
     assert not beside.append("model_runs", [["model.a", 3, NOW]])
     assert delta_log.version(records.lake.ops("model_runs")) == 0
 
 
-def test_the_newest_commit_is_told(records: Records) -> None:
+def test_the_newest_commit_is_told(records: FastBookkeeping) -> None:
     path = records.lake.table("silver", "orders")
     write_deltalake(path, pa.table({"id": [1, 2]}))
     # A text may have what Python takes for the end of a line.
@@ -75,7 +75,7 @@ def test_the_newest_commit_is_told(records: Records) -> None:
     assert commit["version"] == 1
 
 
-def test_a_table_is_as_large_as_its_files(records: Records) -> None:
+def test_a_table_is_as_large_as_its_files(records: FastBookkeeping) -> None:
     path = records.lake.table("silver", "orders")
     for rows in ([1, 2], [3]):
         write_deltalake(path, pa.table({"id": rows}), mode="append")
@@ -83,7 +83,7 @@ def test_a_table_is_as_large_as_its_files(records: Records) -> None:
     assert records.table_bytes("silver", "orders") == sum(one.stat().st_size for one in files)
 
 
-def test_nothing_is_told_of_a_table_that_is_elsewhere(records: Records) -> None:
+def test_nothing_is_told_of_a_table_that_is_elsewhere(records: FastBookkeeping) -> None:
     assert records.last_commit("silver", "customers") is None
     assert records.table_bytes("silver", "customers") is None
 
@@ -92,7 +92,7 @@ VIEWED = [datetime(2026, 11, 26, 22, minute, tzinfo=UTC) for minute in (41, 42, 
 
 
 @pytest.fixture
-def views(records: Records) -> Records:
+def views(records: FastBookkeeping) -> FastBookkeeping:
     """A lake with a table of views: two in a file of batch 1, one each of the batches 2 and 3."""
     path = records.lake.table("silver", "views")
     for batches, minutes in (([1, 1], VIEWED[1::-1]), ([2, 3], [VIEWED[2], None])):
@@ -108,7 +108,7 @@ def views(records: Records) -> Records:
     [(0, 1, VIEWED[:2]), (1, 3, [VIEWED[2], None]), (2, 3, [None]), (3, 3, [])],
 )
 def test_values_are_those_of_unread_batches(
-    views: Records, after: int, up_to: int, found: list[datetime | None]
+    views: FastBookkeeping, after: int, up_to: int, found: list[datetime | None]
 ) -> None:
     texts = [one.isoformat(" ") if one else None for one in found]
     told = views.touched_values(("silver", "views"), "minute", "_batch_id", (after, up_to))
@@ -116,19 +116,19 @@ def test_values_are_those_of_unread_batches(
 
 
 @pytest.mark.parametrize("column", ["page", "date(minute)", "gone"])
-def test_spark_looks_for_values_that_files_do_not_tell(views: Records, column: str) -> None:
+def test_spark_looks_for_values_that_files_do_not_tell(views: FastBookkeeping, column: str) -> None:
     assert views.touched_values(("silver", "views"), column, "_batch_id", (0, 3)) is None
 
 
 def test_spark_looks_for_values_of_many_rows(
-    views: Records, monkeypatch: pytest.MonkeyPatch
+    views: FastBookkeeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ingest.serve.records._MOST_ROWS", 2)
     assert views.touched_values(("silver", "views"), "minute", "_batch_id", (1, 2))
     assert views.touched_values(("silver", "views"), "minute", "_batch_id", (0, 2)) is None
 
 
-def test_a_file_from_before_the_column_has_nulls_of_it(views: Records) -> None:
+def test_a_file_from_before_the_column_has_nulls_of_it(views: FastBookkeeping) -> None:
     path = views.lake.table("silver", "views")
     rows = pa.table({"_batch_id": pa.array([4], pa.int64()), "page_number": [7]})
     write_deltalake(path, rows, mode="append", schema_mode="merge")
@@ -138,7 +138,7 @@ def test_a_file_from_before_the_column_has_nulls_of_it(views: Records) -> None:
     )
 
 
-def test_spark_looks_where_columns_have_other_names_in_files(views: Records) -> None:
+def test_spark_looks_where_columns_have_other_names_in_files(views: FastBookkeeping) -> None:
     path = views.lake.table("silver", "views")
     first = min(Path(path, "_delta_log").glob("*.json"))
     mapped = '"configuration":{"delta.columnMapping.mode":"name"}'

@@ -19,7 +19,7 @@ from ingest.client_properties import stack_file
 from ingest.errors import InputError
 from ingest.spark import launch
 from ingest.stack.broker import new_cluster_id
-from ingest.stack.part import JavaPart, Place
+from ingest.stack.part import JavaPart, ServiceHome
 from ingest.stack.ports import declared_ports, free_port
 from ingest.stack.stack import Stack
 from ingest.storage.layout import Lake
@@ -41,13 +41,13 @@ class Sleeper(JavaPart):
     def listens(self) -> Sequence[str]:
         return self._listens
 
-    def prepare(self, place: Place) -> None:
+    def prepare(self, place: ServiceHome) -> None:
         pass
 
-    def command(self, place: Place) -> Sequence[str]:
+    def command(self, place: ServiceHome) -> Sequence[str]:
         return (sys.executable, "-S", "-c", "import time; time.sleep(60)", f"{place.folder}/data")
 
-    def is_healthy(self, place: Place) -> bool:
+    def is_healthy(self, place: ServiceHome) -> bool:
         return place.folder.is_dir()
 
 

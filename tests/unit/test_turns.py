@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ingest.runtime.scheduling import Turns
+from ingest.runtime.scheduling import BatchScheduler
 
 # Seconds that no answer takes.
 LONG = 30.0
@@ -27,7 +27,7 @@ class Clock:
 class Batch:
     """A batch of a stream, in a thread of its own, until it is told to end."""
 
-    def __init__(self, turns: Turns, stream: str) -> None:
+    def __init__(self, turns: BatchScheduler, stream: str) -> None:
         self._turns, self._stream = turns, stream
         self._begun, self._end, self._called = (threading.Event() for _ in range(3))
         self._leaves = threading.Event()
@@ -75,15 +75,15 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def turns(clock: Clock) -> Iterator[Turns]:
+def turns(clock: Clock) -> Iterator[BatchScheduler]:
     """One stream at a time."""
-    made = Turns(1, clock)
+    made = BatchScheduler(1, clock)
     yield made
     made.close()
 
 
 def test_as_many_land_as_may(clock: Clock) -> None:
-    turns = Turns(2, clock)
+    turns = BatchScheduler(2, clock)
     a, b = Batch(turns, "a"), Batch(turns, "b")
     assert a.begins
     assert b.begins
@@ -95,7 +95,7 @@ def test_as_many_land_as_may(clock: Clock) -> None:
 
 
 @pytest.fixture
-def pair(turns: Turns) -> tuple[Batch, Batch]:
+def pair(turns: BatchScheduler) -> tuple[Batch, Batch]:
     """Of two streams: the first has landed, and waits behind the second."""
     a = Batch(turns, "a")
     assert a.begins
@@ -113,7 +113,7 @@ def test_who_has_landed_waits_behind_who_came_before(pair: tuple[Batch, Batch]) 
     assert a.is_called
 
 
-def test_a_turn_that_nothing_comes_to_lapses(turns: Turns, clock: Clock) -> None:
+def test_a_turn_that_nothing_comes_to_lapses(turns: BatchScheduler, clock: Clock) -> None:
     a = Batch(turns, "a")
     assert a.begins
     a.end()
@@ -124,14 +124,14 @@ def test_a_turn_that_nothing_comes_to_lapses(turns: Turns, clock: Clock) -> None
     assert b.begins
 
 
-def test_who_is_called_begins_at_once(turns: Turns) -> None:
+def test_who_is_called_begins_at_once(turns: BatchScheduler) -> None:
     first = Batch(turns, "a")
     first.end()
     assert first.is_called
     assert Batch(turns, "a").begins
 
 
-def test_a_batch_that_fails_makes_room(turns: Turns) -> None:
+def test_a_batch_that_fails_makes_room(turns: BatchScheduler) -> None:
     with pytest.raises(OSError, match="full"), turns.turn("a"):
         raise OSError("the disk is full")
     assert Batch(turns, "b").begins
@@ -143,7 +143,7 @@ def test_a_stream_that_is_to_end_waits_for_nothing(pair: tuple[Batch, Batch]) ->
     assert a.is_called
 
 
-def test_at_the_end_nobody_waits(turns: Turns) -> None:
+def test_at_the_end_nobody_waits(turns: BatchScheduler) -> None:
     assert Batch(turns, "a").begins
     b = Batch(turns, "b")
     assert b.waits

@@ -12,10 +12,10 @@ from typing import Any, cast
 
 import pytest
 
-from ingest.cdc.current_table import CurrentTable
+from ingest.cdc.current_table import CurrentRowsTable
 from ingest.declarations.stream import Format, KafkaSource, Stream
 from ingest.errors import HeadwaterError, TransientError
-from ingest.runtime.upkeep import Upkeep, kept_up
+from ingest.runtime.upkeep import TableMaintenance, kept_up
 from ingest.storage.layout import Lake
 
 STREAM = Stream(
@@ -53,11 +53,11 @@ def now(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return clock
 
 
-def upkeep(changes: Changes, lake: Path) -> tuple[Upkeep, list[Any]]:
+def upkeep(changes: Changes, lake: Path) -> tuple[TableMaintenance, list[Any]]:
     told: list[Any] = []
-    current = cast("CurrentTable", changes)
+    current = cast("CurrentRowsTable", changes)
     return (
-        Upkeep(
+        TableMaintenance(
             cast("Any", None),
             Lake(str(lake)),
             current,
@@ -141,10 +141,10 @@ def test_nothing_begins_once_a_stream_is_left(tmp_path: Path) -> None:
 def test_streams_that_come_later_are_kept_up_too(tmp_path: Path) -> None:
     applied = threading.Event()
     changes = Changes()
-    kept = Upkeep(
+    kept = TableMaintenance(
         cast("Any", None),
         Lake(str(tmp_path)),
-        cast("CurrentTable", changes),
+        cast("CurrentRowsTable", changes),
         5,
         lambda _: applied.set(),
         lambda _: None,

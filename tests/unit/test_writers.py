@@ -23,7 +23,7 @@ from typing_extensions import override
 from ingest.client_properties import schema_registry_properties
 from ingest.declarations.stream import Mask
 from ingest.decoders.second_pass import judging
-from ingest.decoders.writer_schemas import Writers
+from ingest.decoders.writer_schemas import WriterSchemas
 from ingest.envelopes.cloudevents import AvroTranslation
 from ingest.envelopes.connect import ConnectMessages
 from ingest.envelopes.masking import Masking
@@ -31,7 +31,7 @@ from ingest.envelopes.message_reader import Reading
 from ingest.errors import InputError, RegistryUnreachable
 from ingest.registry.client import SchemaRegistry
 from ingest.registry.wire_format import id_number
-from ingest.schemas.stream_schema import Agreed
+from ingest.schemas.stream_schema import AvroSchemas
 from ingest.storage.layout import Lake
 from tests.reference import properties
 
@@ -57,10 +57,10 @@ class Registry:
         return self.schema(id_number(guid))
 
 
-def writers(registry: Any) -> Writers:
+def writers(registry: Any) -> WriterSchemas:
     """Writers that need no Spark."""
     nothing: Any = None
-    return Writers(nothing, registry, are_columns=False)
+    return WriterSchemas(nothing, registry, are_columns=False)
 
 
 class Server(HTTPServer):
@@ -156,7 +156,7 @@ def test_a_login_of_the_reference_lets_us_in(
 
 
 def test_the_first_pass_reads_by_the_schemas_that_came_last() -> None:
-    agreed = Agreed(dict.fromkeys([*range(100, 200), 3], SCHEMA))
+    agreed = AvroSchemas(dict.fromkeys([*range(100, 200), 3], SCHEMA))
     assert list(agreed.newest) == [*range(169, 200), 3]
 
 
