@@ -52,7 +52,7 @@ def schema_registry_properties(lake: Lake) -> Mapping[str, str]:
 
 
 def avro_converter(lake: Lake) -> Mapping[str, str]:
-    """What a converter of Kafka Connect is told that writes Avro. Raises ServersUnknown.
+    """Properties of a converter of Kafka Connect that writes Avro. Raises ServersUnknown.
 
     Of our own stack it is Apicurio's, for a declared registry Confluent's, by which the worker
     has to have a plugin.
@@ -74,23 +74,26 @@ def avro_converter(lake: Lake) -> Mapping[str, str]:
 
 
 def _confluent_converter(found: Mapping[str, str]) -> Mapping[str, str]:
-    """What Confluent's converter is told, from what Confluent's Python client is.
+    """Properties of Confluent's converter, from those of Confluent's Python client.
 
     Source: `SchemaRegistryClientConfig`, `CachedSchemaRegistryClient` and `SslFactory` of
     Confluent's schema-registry.
     """
-    told = {"": "io.confluent.connect.avro.AvroConverter", "schema.registry.url": found["url"]}
+    properties = {
+        "": "io.confluent.connect.avro.AvroConverter",
+        "schema.registry.url": found["url"],
+    }
     if user := found.get("basic.auth.user.info"):
-        told["basic.auth.credentials.source"] = "USER_INFO"
-        told["basic.auth.user.info"] = user
+        properties["basic.auth.credentials.source"] = "USER_INFO"
+        properties["basic.auth.user.info"] = user
     # Of a token both clients say the same.
-    told |= {name: value for name, value in found.items() if name.startswith("bearer.auth.")}
+    properties |= {name: value for name, value in found.items() if name.startswith("bearer.auth.")}
     if authority := found.get("ssl.ca.location"):
-        told["schema.registry.ssl.truststore.type"] = "PEM"
-        told["schema.registry.ssl.truststore.location"] = authority
+        properties["schema.registry.ssl.truststore.type"] = "PEM"
+        properties["schema.registry.ssl.truststore.location"] = authority
         # With a store of its own, and without this, it takes a certificate of any server's name.
-        told["schema.registry.ssl.endpoint.identification.algorithm"] = "https"
-    return told
+        properties["schema.registry.ssl.endpoint.identification.algorithm"] = "https"
+    return properties
 
 
 def connect_api(lake: Lake) -> RestApi:
@@ -121,10 +124,10 @@ def database_properties(lake: Lake, name: str) -> Mapping[str, str]:
             "database.user": "postgres",
             "database.dbname": "shop",
         }
-    told, beginning = read_properties(Path(declared), "HEADWATER_DATABASES"), f"{name}."
+    properties, beginning = read_properties(Path(declared), "HEADWATER_DATABASES"), f"{name}."
     found = {
         key.removeprefix(beginning): value
-        for key, value in told.items()
+        for key, value in properties.items()
         if key.startswith(beginning)
     }
     missing = [key for key in _OF_A_DATABASE if key not in found]

@@ -61,14 +61,14 @@ class DataFileWriter:
         if not self._writer:
             return None
         self._writer.close()
-        told = parquet.read_metadata(self._path)
+        footer = parquet.read_metadata(self._path)
         status = self._path.stat()
         return DataFile(
             name=self._path.name,
             size=status.st_size,
             modified=status.st_mtime_ns // 1_000_000,
-            rows=told.num_rows,
-            stats=self._stats(told),
+            rows=footer.num_rows,
+            stats=self._stats(footer),
         )
 
     def abandon(self) -> None:
@@ -79,7 +79,7 @@ class DataFileWriter:
         finally:
             self._path.unlink(missing_ok=True)
 
-    def _stats(self, told: parquet.FileMetaData) -> str:
+    def _stats(self, footer: parquet.FileMetaData) -> str:
         numbers = _numbers_of_columns(self._schema)
         least: dict[str, Any] = {}
         most: dict[str, Any] = {}
@@ -88,14 +88,14 @@ class DataFileWriter:
             self._leaves, self._nulls, self._is_odd, strict=True
         ):
             _put(nulls, path, str(missing))
-            bounds = None if is_odd else _bounds(told, numbers.get(path), kind)
+            bounds = None if is_odd else _bounds(footer, numbers.get(path), kind)
             if bounds:
                 _put(least, path, bounds[0])
                 if bounds[1]:
                     _put(most, path, bounds[1])
         return _written(
             {
-                "numRecords": str(told.num_rows),
+                "numRecords": str(footer.num_rows),
                 "minValues": least,
                 "maxValues": most,
                 "nullCount": nulls,
@@ -141,15 +141,15 @@ def _width(kind: pa.DataType) -> int:
 
 
 def _bounds(
-    told: parquet.FileMetaData, number: int | None, kind: pa.DataType
+    footer: parquet.FileMetaData, number: int | None, kind: pa.DataType
 ) -> tuple[str, str] | None:
-    """JSON of the least and the greatest value, the latter empty where none can be told.
+    """JSON of the least and the greatest value, the latter empty where it is unknown.
 
     None where there is no value, or one without bounds, or Delta has none of such a type.
     """
     if number is None or pa.types.is_boolean(kind) or pa.types.is_binary(kind):
         return None
-    columns = [told.row_group(group).column(number) for group in range(told.num_row_groups)]
+    columns = [footer.row_group(group).column(number) for group in range(footer.num_row_groups)]
     full = [one for one in columns if not _is_empty(one)]
     if not full or not all(one.statistics and one.statistics.has_min_max for one in full):
         return None

@@ -28,7 +28,7 @@ _DECIMALS = ((9, 4, 8 << 2), (18, 8, 9 << 2), (38, 16, 10 << 2))
 _SHORT_TEXTS = [bytes([(size << 2) | 1]) for size in range(64)]
 _OBJECT, _ARRAY = 2, 3
 _VERSION = 1
-# Sizes are told by one byte up to so many members or elements, else by four.
+# Sizes take one byte up to so many members or elements, else four.
 _FEW = 255
 # Offsets have three bytes at most.
 _LARGEST = (1 << 24) - 1
@@ -43,7 +43,7 @@ class _Unlike(ValueError):
 
 
 def variants(texts: pa.StringArray) -> pa.StructArray:
-    """Each text of JSON as VARIANT; null where it is none, or only Spark can tell."""
+    """Each text of JSON as VARIANT; null where it is none, or only Spark can decide."""
     found = [None if text is None else _encoded(text) for text in texts.to_pylist()]
     nothing = pa.array([one is None for one in found], pa.bool_())
     values = pa.array([b"" if one is None else one[0] for one in found], pa.binary())
@@ -157,7 +157,7 @@ def _array(elements: Sequence[Any], names: dict[str, int]) -> bytes:
 
 
 def _begun(header: int, count: int, large: int) -> bytes:
-    """The header, with a bit at `large` where four bytes tell how many there are; and those."""
+    """The header, with a bit at `large` where their number takes four bytes; and the number."""
     if count <= _FEW:
         return bytes([header, count])
     return bytes([header | 1 << large]) + count.to_bytes(4, "little")

@@ -46,8 +46,8 @@ def write() -> Path:
     lake = Lake(settings.lake())
     add_types(manifest, catalog, ops_table.registered(lake))
     schemas = schema_log.avro_schemas(lake)
-    told = {stream: descriptions(texts) for stream, texts in schemas.items()}
-    add_descriptions(manifest, catalog, told)
+    descriptions_by_stream = {stream: descriptions(texts) for stream, texts in schemas.items()}
+    add_descriptions(manifest, catalog, descriptions_by_stream)
     add_meanings(manifest, catalog)
     for name, artifact in (("manifest.json", manifest), ("catalog.json", catalog)):
         (target / name).write_text(json.dumps(artifact), encoding="utf-8")
@@ -83,11 +83,11 @@ def add_types(manifest: Node, catalog: Node, types: Sequence[Registered]) -> Non
 
 
 def add_descriptions(
-    manifest: Node, catalog: Node, told: Mapping[str, Mapping[ColumnPath, str]]
+    manifest: Node, catalog: Node, descriptions_by_stream: Mapping[str, Mapping[ColumnPath, str]]
 ) -> None:
     """Describe streams and their columns, by their names, where nobody else has."""
     for unique_id, source in manifest["sources"].items():
-        texts = told.get(f"{source['source_name']}.{source['name']}")
+        texts = descriptions_by_stream.get(f"{source['source_name']}.{source['name']}")
         if not texts or "ingest" not in (source["config"].get("meta") or {}):
             continue
         if () in texts and not source["description"]:

@@ -104,9 +104,9 @@ def _line(finding: Finding) -> str:
         ("perhaps", "; ".join(f"{name} ({why})" for name, why in readers.unresolved.items())),
     ]
     read_by = "; ".join(f"{kind} {names}" for kind, names in parts if names)
-    told = f"{'refused' if finding.is_refused else 'allowed'}: {finding.stream}"
-    told += f", column {finding.column}: " if finding.column else ": "
-    told += finding.change
+    text = f"{'refused' if finding.is_refused else 'allowed'}: {finding.stream}"
+    text += f", column {finding.column}: " if finding.column else ": "
+    text += finding.change
     if finding.column:
-        told += f"; read by {read_by}" if read_by else "; no model reads it"
-    return " ".join(told.split())
+        text += f"; read by {read_by}" if read_by else "; no model reads it"
+    return " ".join(text.split())

@@ -80,7 +80,7 @@ def columns_of(one: Registered, stream: Stream, bronze: T.StructType) -> Columns
     ids = [_column_at(path, payload, attributes) for path in stream.identity.event_id]
     if not ids or None in ids:
         raise TypeUnknown(
-            f"{one.stream}: nothing tells the events of {one.event_type!r} apart; declare a key "
+            f"{one.stream}: nothing identifies the events of {one.event_type!r}; declare a key "
             "or event_id of columns, or of attributes that it has"
         )
     names = [name for name in ids if name is not None]
@@ -88,7 +88,7 @@ def columns_of(one: Registered, stream: Stream, bronze: T.StructType) -> Columns
     time = _column_at(stream.identity.event_time or (), payload, attributes)
     special = {*names, time}
     return Columns(
-        # CloudEvents name the source first; an id tells more.
+        # CloudEvents name the source first; an id says more.
         ids=[column(name, called.get(name, name)) for name in sorted(names, key=_is_source)],
         event_type=column("_event_type", "event_type").alias,
         event_date=column("_event_date", "event_date").alias,

@@ -63,12 +63,12 @@ class Connect:
         self._api = api
 
     def config(self, name: str) -> dict[str, str] | None:
-        """What a connector was told; None where there is none."""
+        """Configuration of a connector; None where there is none."""
         found = self._ask("GET", f"{_path(name)}/config", missing=True)
         return None if found is None else {k: v for k, v in found.items() if k != "name"}
 
     def put(self, name: str, config: Mapping[str, str]) -> None:
-        """Make a connector, or have it begin anew with other words."""
+        """Create a connector, or restart it with another configuration."""
         self._ask("PUT", f"{_path(name)}/config", {"name": name, **config})
 
     def state(self, name: str) -> ConnectorState | None:

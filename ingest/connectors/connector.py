@@ -1,4 +1,4 @@
-"""What a connector of Debezium is told, from the tables that are declared."""
+"""Configuration of a Debezium connector, from the tables that are declared."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def snapshot_wish(tables: Sequence[str]) -> bytes:
 
 
 def followed_tables(config: Mapping[str, str]) -> Tables:
-    """The tables that a connector of ours was told to follow."""
-    told = (one.split(":") for one in config.get(_KEYS, "").split(";") if one)
-    keys = {name.replace("[.]", "."): tuple(columns.split(",")) for name, columns in told}
+    """The tables in the configuration of a connector of ours."""
+    given = (one.split(":") for one in config.get(_KEYS, "").split(";") if one)
+    keys = {name.replace("[.]", "."): tuple(columns.split(",")) for name, columns in given}
     names = (one.replace("\\.", ".") for one in config.get(_TABLES, "").split(",") if one)
     return {name: keys.get(name, ()) for name in names}
 
@@ -85,7 +85,8 @@ def connector_config(
     """The words for the connector of a database, which is to follow `tables`.
 
     `properties` are the user's, and come last; `kafka` are those of our own clients. Rows of a
-    snapshot have the place `snapshot_lsn`. `avro` is told to a converter, where one is to write.
+    snapshot have the place `snapshot_lsn`. `avro` are properties of its
+    converter, where it writes Avro.
     """
     name = connector_name(database)
     return {
@@ -107,7 +108,7 @@ def connector_config(
             if key
         ),
         "snapshot.mode": "initial",
-        # A slot that somebody has made anew is not taken for the old one.
+        # A slot that was created again is not taken for the old one.
         "offset.mismatch.strategy": "trust_offset",
         "provide.transaction.metadata": "true",
         "skipped.operations": "none",
@@ -122,12 +123,12 @@ def connector_config(
     }
 
 
-def _converters(told: Mapping[str, str]) -> Mapping[str, str]:
+def _converters(given: Mapping[str, str]) -> Mapping[str, str]:
     """Words for the converters of keys and of values; the class has no name of its own."""
     return {
         f"{which}.converter{'.' if name else ''}{name}": value
         for which in ("key", "value")
-        for name, value in told.items()
+        for name, value in given.items()
     }
 
 

@@ -133,7 +133,7 @@ class PostgresLog:
         """Why tables cannot be followed, by their names, and what to do.
 
         One of them would stop the connector, and all others with it. Of a table that is published
-        and has nothing that tells its rows apart, PostgreSQL refuses updates: the application's.
+        and has no replica identity, PostgreSQL refuses updates: the application's.
         """
         with self._connected() as database:
             return {
@@ -152,7 +152,7 @@ class PostgresLog:
             return "is not there"
         missing = sorted(set(table.key) - set(found.columns))
         if not found.is_ordinary:
-            return "is a view, a foreign or an unlogged table, of which PostgreSQL tells no changes"
+            return "is a view, a foreign or an unlogged table; PostgreSQL does not publish it"
         if not found.is_readable:
             return (
                 f"may not be read by {found.me}: `grant usage on schema {schema} to {found.me}`, "

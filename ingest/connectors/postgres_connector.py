@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 # Seconds between two tries to start what has failed, two marks in the log, and two lines of one
 # who waits; in which a connector makes its slot; and for which it may be without a task.
-_RESTART_EVERY, _MARK_EVERY, _TELL_EVERY = 60.0, 60.0, 30.0
+_RESTART_EVERY, _MARK_EVERY, _LOG_EVERY = 60.0, 60.0, 30.0
 _TO_BEGIN, _IDLE = 120.0, 5.0
 # Why changes of a table are missing, in the words of `ops.gaps`.
 SLOT, UNFOLLOWED = "slot", "unfollowed"
@@ -68,7 +68,7 @@ class Broker(Protocol):
 
 
 class PostgresConnector:
-    """Makes the connector of a database, looks after it, and begins anew after a gap.
+    """Creates the connector of a database, watches it, and snapshots again after data loss.
 
     Raises ConnectorFailed, DatabaseUnreachable, ServersUnknown.
     """
@@ -152,7 +152,7 @@ class PostgresConnector:
             if self._is_followed:
                 self._refuse_gap(self._connect.config(self._name))
                 state = self._state()
-                said = "" if state.is_running else self._told(state)
+                said = "" if state.is_running else self._state_text(state)
                 if state.has_failed:
                     self._restart()
                 self._rouse(state)
@@ -171,7 +171,7 @@ class PostgresConnector:
         Connect notes what the broker has once in its `offset.flush.interval.ms`. Raises GapFound.
         """
         self._await_slot(stopping)
-        mark, told = self._log.mark(), time.monotonic()
+        mark, logged_at = self._log.mark(), time.monotonic()
         while not stopping.wait(0.2):
             slot = self._log.slot(self._slot)
             if slot and slot.read_up_to >= mark:
@@ -179,9 +179,9 @@ class PostgresConnector:
             if slot is None or slot.is_lost:
                 self._refuse_gap(self._connect.config(self._name))
             self._refuse_failure()
-            if time.monotonic() - told > _TELL_EVERY:
-                told = time.monotonic()
-                log.info("%s: waiting for %s", self._database.name, self._told(self._state()))
+            if time.monotonic() - logged_at > _LOG_EVERY:
+                logged_at = time.monotonic()
+                log.info("%s: waiting for %s", self._database.name, self._state_text(self._state()))
 
     def missing(self) -> Mapping[str, str]:
         """Tables of which changes are gone, by their names, and the reason."""
@@ -191,7 +191,7 @@ class PostgresConnector:
         return dict.fromkeys(self._missed(there), UNFOLLOWED)
 
     def renew(self, broker: Broker) -> Refused:
-        """Begin anew with a snapshot of all tables, in front of which the old rows are removed.
+        """Snapshot all tables again, after the old rows are removed.
 
         Should it end half-way, there is still a gap and it is done again, or all that is left to
         do is to start the connector, which `follow` does, too. Tables that cannot be followed,
@@ -308,12 +308,12 @@ class PostgresConnector:
             self._moved = time.monotonic()
             self._log.mark()
 
-    def _told(self, state: ConnectorState) -> str:
+    def _state_text(self, state: ConnectorState) -> str:
         """How the connector is; of a refused schema, the subject."""
         subject = refused_subject(state.trace) if state.has_failed else None
-        told = f"connector {self._name}: {state}"
+        logged_at = f"connector {self._name}: {state}"
         if subject is None:
-            return told
+            return logged_at
         return (
             f"connector {self._name}: the registry refuses the new schema of subject {subject}, "
             f"which its mode of compatibility does not allow ({state}): declare a mode that does "
@@ -349,7 +349,7 @@ class PostgresConnector:
         if state and state.has_failed:
             self._refuse_gap(self._connect.config(self._name))
             raise ConnectorFailed(
-                f"{self._told(state)}. Mend that, then run again, which restarts it"
+                f"{self._state_text(state)}. Mend that, then run again, which restarts it"
             )
         if state:
             self._rouse(state)

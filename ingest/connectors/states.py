@@ -13,20 +13,20 @@ from ingest.storage.layout import Lake
 
 
 def connector_states(lake: Lake, streams: Sequence[Stream]) -> Mapping[str, str]:
-    """How the connectors of streams are, by the streams' names, as Kafka Connect tells it."""
-    told: dict[str, str] = {}
+    """How the connectors of streams are, by the streams' names, as Kafka Connect reports it."""
+    by_database: dict[str, str] = {}
     found: dict[str, str] = {}
     for one in streams:
         database = one.source.database if isinstance(one.source, KafkaSource) else None
         if database is None:
             continue
-        if database.name not in told:
-            told[database.name] = _told_state(lake, connector_name(database))
-        found[one.name] = told[database.name]
+        if database.name not in by_database:
+            by_database[database.name] = _state_of(lake, connector_name(database))
+        found[one.name] = by_database[database.name]
     return found
 
 
-def _told_state(lake: Lake, name: str) -> str:
+def _state_of(lake: Lake, name: str) -> str:
     try:
         return str(Connect(connect_api(lake)).state(name) or "there is none")
     except (ConnectorFailed, ServersUnknown) as error:

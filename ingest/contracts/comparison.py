@@ -14,7 +14,7 @@ from ingest.registry.client import SchemaRegistry
 from ingest.registry.compatibility import Compatibility
 
 WhoReads = Callable[[Mapping[str, frozenset[Path]]], Readers]
-# What registries of Confluent ask for unless they are told otherwise.
+# What registries of Confluent ask for unless they are configured otherwise.
 _DEFAULT = Compatibility.BACKWARD
 
 
@@ -75,24 +75,24 @@ def _of_modes(promise: Promise, old: Promise, revision: str) -> Iterator[Finding
     yield from _of_schema(promise, asked, before)
     if until_now is None or not asked.is_looser_than(until_now):
         return
-    told = f"avro.compatibility was {until_now.value}, and is {asked.value}"
-    yield Finding(stream=promise.name, column=None, change=told, is_refused=False)
+    description = f"avro.compatibility was {until_now.value}, and is {asked.value}"
+    yield Finding(stream=promise.name, column=None, change=description, is_refused=False)
     also_refused = set(asked.refusals(promise.schema or "", before))
     for why in until_now.refusals(promise.schema or "", before):
         if why not in also_refused:
-            told = (
+            description = (
                 f"{promise.subject} is {until_now.value} until this is merged: {why}; let "
                 f"{asked.value} be merged first, in a change of its own"
             )
-            yield Finding(stream=promise.name, column=None, change=told, is_refused=True)
+            yield Finding(stream=promise.name, column=None, change=description, is_refused=True)
 
 
 def _of_schema(
     promise: Promise, asked: Compatibility, before: Sequence[tuple[str, str]]
 ) -> Iterator[Finding]:
     for why in asked.refusals(promise.schema or "", before):
-        told = f"{promise.subject} is {asked.value}: {why}"
-        yield Finding(stream=promise.name, column=None, change=told, is_refused=True)
+        description = f"{promise.subject} is {asked.value}: {why}"
+        yield Finding(stream=promise.name, column=None, change=description, is_refused=True)
 
 
 def _of_columns(promise: Promise, before: T.StructType, reads: WhoReads) -> Iterator[Finding]:
@@ -101,13 +101,13 @@ def _of_columns(promise: Promise, before: T.StructType, reads: WhoReads) -> Iter
         yield Finding(
             stream=promise.name,
             column=".".join(one.path),
-            change=_told(one, promise.is_hint(one.path)),
+            change=_change_text(one, promise.is_hint(one.path)),
             is_refused=one.fate is Fate.RETYPED or (one.fate is Fate.REMOVED and bool(readers)),
             readers=readers,
         )
 
 
-def _told(one: Difference, is_hint: bool) -> str:
+def _change_text(one: Difference, is_hint: bool) -> str:
     if one.fate is Fate.REMOVED:
         return f"{one.before}, is no longer declared"
     change = f"{one.before} became {one.now}, "

@@ -98,9 +98,9 @@ def promised(streams: list[Stream]) -> Mapping[str, Promise]:
 
 def node_without_file(node: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
     """A source entry that names no file of a schema, and the name of the file that it named."""
-    told = node["config"]["meta"]["ingest"]
-    if not isinstance(told, dict) or not isinstance(told.get("avro"), dict):
+    declared = node["config"]["meta"]["ingest"]
+    if not isinstance(declared, dict) or not isinstance(declared.get("avro"), dict):
         return node, None
-    avro = {key: value for key, value in told["avro"].items() if key != "schema"}
-    meta = {**node["config"]["meta"], "ingest": {**told, "avro": avro}}
-    return {**node, "config": {**node["config"], "meta": meta}}, told["avro"].get("schema")
+    avro = {key: value for key, value in declared["avro"].items() if key != "schema"}
+    meta = {**node["config"]["meta"], "ingest": {**declared, "avro": avro}}
+    return {**node, "config": {**node["config"], "meta": meta}}, declared["avro"].get("schema")

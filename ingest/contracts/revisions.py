@@ -73,17 +73,17 @@ def _check_out(project: Path, revision: str, root: Path) -> bool:
     found = _git(project, *wanted, f"{revision}^{{commit}}")
     commit = found.stdout.decode().strip()
     if found.returncode:
-        told = found.stderr.decode(errors="replace").strip() or "it is not there"
+        cause = found.stderr.decode(errors="replace").strip() or "it is not there"
         raise RevisionUnknown(
-            f"git has no revision {revision!r} of {project}: {told}; fetch it, or name another one"
+            f"git has no revision {revision!r} of {project}: {cause}; fetch it, or name another one"
         )
     if _git(project, *wanted, f"{commit}:./dbt_project.yml").returncode:
         return False
     # In a folder of the repository, git packs that folder, and paths begin there.
     packed = _git(project, "archive", "--format=tar", commit)
     if packed.returncode:
-        told = packed.stderr.decode(errors="replace").strip()
-        raise RevisionUnknown(f"git does not give the files of {revision!r}: {told}")
+        cause = packed.stderr.decode(errors="replace").strip()
+        raise RevisionUnknown(f"git does not give the files of {revision!r}: {cause}")
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
         archive.extractall(root, filter="data")
     return True

@@ -152,14 +152,14 @@ def _event_problems(
             yield f"meta.ingest.{key}", "must be given with per_type"
     if wanted and declared["format"] not in ("json", "avro"):
         yield "meta.ingest.per_type", f"has no meaning with format {declared['format']}"
-    for where, one in told_groups(declared):
+    for where, one in group_options(declared):
         yield from _group_problems(declared, where, one)
     for key in ("payload", "on_incompatible_change", "tables_interval"):
         if key in declared and not (given.get("event_type") and given.get("payload")):
             yield f"meta.ingest.{key}", "goes with event_type and payload, and only with them"
     if "event_groups" in declared and declared.get("per_type") == "none":
         yield "meta.ingest.event_groups", "has no meaning with per_type: none"
-    tables = any(one.get("per_type") == "tables" for _, one in told_groups(declared))
+    tables = any(one.get("per_type") == "tables" for _, one in group_options(declared))
     if "tables_interval" in declared and not tables:
         yield "meta.ingest.tables_interval", "goes with per_type: tables, and only with it"
     names = [one["name"] for one in declared.get("event_groups", ())]
@@ -167,12 +167,12 @@ def _event_problems(
         yield "meta.ingest.event_groups", f"two groups are named {name!r}"
 
 
-def told_groups(declared: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Where each group stands, and what is told of it; last, of all types that are in none."""
-    told = {key: declared[key] for key in _OF_A_GROUP if key in declared}
+def group_options(declared: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each group's place and options; last, those of all types that are in none."""
+    defaults = {key: declared[key] for key in _OF_A_GROUP if key in declared}
     for number, one in enumerate(declared.get("event_groups", ())):
-        yield f"meta.ingest.event_groups.{number}", {**told, **one}
-    yield "meta.ingest", told
+        yield f"meta.ingest.event_groups.{number}", {**defaults, **one}
+    yield "meta.ingest", defaults
 
 
 def _group_problems(

@@ -50,7 +50,7 @@ def _names_problem(glob: str) -> str | None:
 
 
 def _names_days(form: str) -> bool:
-    """Whether the name of a day's folder tells the day."""
+    """Whether the name of a day's folder can be parsed back to the day."""
     name = _SOME_DAY.strftime(form)
     try:
         day = datetime.strptime(name, form).replace(tzinfo=UTC).date()

@@ -14,13 +14,13 @@ _CHOICES = tuple(one.value for one in Mask)
 
 def declared_masks(columns: Mapping[str, Any]) -> Mapping[Path, Mask]:
     """The mask of each column that has one, by its path."""
-    told = ((column["name"], _told(column)) for column in columns.values())
-    return {split_path(name): Mask(mask) for name, mask in told if mask is not None}
+    pairs = ((column["name"], _declared_mask(column)) for column in columns.values())
+    return {split_path(name): Mask(mask) for name, mask in pairs if mask is not None}
 
 
 def dropped_columns(columns: Mapping[str, Any]) -> set[Path]:
     """Paths of the columns that there are not, by their masks."""
-    masks = ((column["name"], _told(column)) for column in columns.values())
+    masks = ((column["name"], _declared_mask(column)) for column in columns.values())
     return {split_path(name) for name, mask in masks if mask == Mask.DROP.value}
 
 
@@ -29,7 +29,7 @@ def mask_problems(
 ) -> Iterator[tuple[str, str]]:
     """Each (key, reason) why masks cannot be honoured."""
     for column in columns.values():
-        where, mask = f"columns.{column['name']}.config.meta.mask", _told(column)
+        where, mask = f"columns.{column['name']}.config.meta.mask", _declared_mask(column)
         if mask is None:
             continue
         if mask not in _CHOICES:
@@ -46,6 +46,6 @@ def mask_problems(
                 yield where, f"does not go with avro.{key}: messages are read as they were written"
 
 
-def _told(column: Mapping[str, Any]) -> Any:
+def _declared_mask(column: Mapping[str, Any]) -> Any:
     meta = {**column.get("meta", {}), **column.get("config", {}).get("meta", {})}
     return meta.get("mask")

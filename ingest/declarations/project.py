@@ -134,7 +134,7 @@ def _dbt(
     return result.result
 
 
-def _told(source: FileSource | KafkaSource) -> str:
+def _source_text(source: FileSource | KafkaSource) -> str:
     if isinstance(source, FileSource):
         return source.path
     return source.topic_pattern or ", ".join(source.topics)
@@ -146,7 +146,7 @@ def summary(stream: Stream) -> Mapping[str, object]:
         "stream": stream.name,
         "table": f"bronze.{stream.table}",
         "declared_in": stream.declared_in,
-        "source": _told(stream.source),
+        "source": _source_text(stream.source),
         "format": stream.format.value,
         "envelope": stream.envelope.value,
     }

@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql.types import VariantType
 
-from ingest.declarations.cross_checks import contradictions, told_groups
+from ingest.declarations.cross_checks import contradictions, group_options
 from ingest.declarations.datatypes import data_type
 from ingest.declarations.envelopes import with_envelope_hints, with_identity, with_source
 from ingest.declarations.hints import declared_hints, hint_problems
@@ -170,11 +170,11 @@ def _events(given: Mapping[str, Any], columns: tuple[ColumnHint, ...], source: s
         if hint.type and len(hint.path) > len(payload) and hint.path[: len(payload)] == payload
     }
     is_variant = not hints and not any(_is_typed(hint, payload) for hint in columns)
-    is_told = "event_type" in given and "payload" in given
-    is_default = is_told and (is_variant or "event_groups" in given)
+    has_types = "event_type" in given and "payload" in given
+    is_default = has_types and (is_variant or "event_groups" in given)
     per_type = given.get("per_type", "views" if is_default else "none")
     rest = {"name": REST_OF_TYPES, "event_types": ["*"], "per_type": per_type}
-    groups = [_group({**rest, **one}) for _, one in told_groups(given)]
+    groups = [_group({**rest, **one}) for _, one in group_options(given)]
     return Events(
         payload=payload,
         groups=tuple(groups) if per_type != "none" else (),
@@ -187,12 +187,12 @@ def _events(given: Mapping[str, Any], columns: tuple[ColumnHint, ...], source: s
     )
 
 
-def _group(told: Mapping[str, Any]) -> EventGroup:
+def _group(options: Mapping[str, Any]) -> EventGroup:
     return EventGroup(
-        name=told["name"],
-        event_types=tuple(told["event_types"]),
-        per_type=PerType(told["per_type"]),
-        on_conflict=OnConflict(told.get("on_incompatible_change", "rescue")),
+        name=options["name"],
+        event_types=tuple(options["event_types"]),
+        per_type=PerType(options["per_type"]),
+        on_conflict=OnConflict(options.get("on_incompatible_change", "rescue")),
     )
 
 
@@ -240,11 +240,13 @@ def _source(node: Mapping[str, Any], declared: Mapping[str, Any]) -> FileSource 
 
 
 def _avro_options(declared: Mapping[str, Any]) -> AvroOptions:
-    told = declared.get("avro", {})
+    options = declared.get("avro", {})
     return AvroOptions(
         schema=schema_text(declared),
-        subject=told.get("subject"),
-        compatibility=Compatibility(told["compatibility"]) if "compatibility" in told else None,
+        subject=options.get("subject"),
+        compatibility=Compatibility(options["compatibility"])
+        if "compatibility" in options
+        else None,
     )
 
 

@@ -248,7 +248,7 @@ class EventGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Events:
-    """How types of events are told apart and seen; `payload` holds an event's attributes.
+    """How types of events are recognised and shown; `payload` holds an event's attributes.
 
     `hints` are declared types by their paths in the payload; `reserved` are the names of
     columns that stand beside them. `schema` is that of the types' tables, which are filled once
@@ -283,7 +283,7 @@ class Events:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyAndOrder:
-    """What tells records of a stream apart and in which order they stand.
+    """Key of a stream's records, and their order.
 
     Every element is a path from the record's root. `within` is counted on arrival time.
     """

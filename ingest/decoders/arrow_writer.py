@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ingest.arrow_files.columns import Mask
     from ingest.decoders.arrow_batches import Work
 
-# What a task tells, as JSON.
-_TOLD = "told string"
+# A task's result, as JSON.
+_RESULT_DDL = "told string"
 # Records that a task holds back only for values that Spark has to judge: so many, or such a share
 # of all. Each takes a hundred times as long as one that fits; past this Spark is quicker with all.
 _MOST_UNSURE, _SHARE = 200, 0.01
@@ -73,16 +73,16 @@ class Written:
 
     @staticmethod
     def by(tasks: DataFrame) -> Written:
-        """What the tasks of a TableWriter tell."""
-        told = [json.loads(text) for (text,) in tasks.collect()]
-        marks = [mark for one in told for mark in one["marks"]]
+        """The results of a TableWriter's tasks."""
+        results = [json.loads(text) for (text,) in tasks.collect()]
+        marks = [mark for one in results for mark in one["marks"]]
         return Written(
-            files=[DataFile(**one["file"]) for one in told if one["file"]],
-            records=sum(one["records"] for one in told),
-            rescued=sum(one["rescued"] for one in told),
+            files=[DataFile(**one["file"]) for one in results if one["file"]],
+            records=sum(one["records"] for one in results),
+            rescued=sum(one["rescued"] for one in results),
             held=len(marks),
             marks=",".join(marks),
-            is_unsuited=any(one["is_unsuited"] for one in told),
+            is_unsuited=any(one["is_unsuited"] for one in results),
         )
 
 
@@ -98,7 +98,7 @@ def can_write(columns: T.StructType, event_time: Path | None, event_type: Path |
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableWriter(ColumnReader):
-    """Writes records that fit to a file a task, and tells the places of the others."""
+    """Writes records that fit to a file a task, and returns the places of the others."""
 
     target: Target
     identity: KeyAndOrder
@@ -112,7 +112,7 @@ class TableWriter(ColumnReader):
 
     def mapped(self, rows: DataFrame, work: Work, kinds: str) -> DataFrame:  # noqa: ARG002
         """A row of each task, for Written."""
-        return rows.mapInArrow(lambda batches: self._written(work(batches)), _TOLD)
+        return rows.mapInArrow(lambda batches: self._written(work(batches)), _RESULT_DDL)
 
     def _written(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         schema = pa.schema(
@@ -145,14 +145,14 @@ class TableWriter(ColumnReader):
         except BaseException:
             writer.abandon()
             raise
-        told = {
+        results = {
             "file": asdict(file) if file else None,
             "records": records,
             "rescued": rescued,
             "marks": marks,
             "is_unsuited": is_unsuited,
         }
-        yield pa.RecordBatch.from_pydict({"told": [json.dumps(told)]})
+        yield pa.RecordBatch.from_pydict({"told": [json.dumps(results)]})
 
     def _unkeyed(self, columns: pa.StructArray) -> Mask:
         """Where a column of the key is null, in a message that has columns."""
@@ -183,8 +183,8 @@ class TableWriter(ColumnReader):
         }
         # None of what the table has of an earlier declaration.
         found = pa.repeat(pa.scalar(same.get(name), field.type), count)
-        told = {"_event_date": self.identity.event_time, "_event_type": self.identity.event_type}
-        path = told.get(name)
+        results = {"_event_date": self.identity.event_time, "_event_type": self.identity.event_type}
+        path = results.get(name)
         if not path or not type_at(self.kind, path):
             return found
         return pc.coalesce(_at(columns, path).cast(field.type), found)

@@ -244,13 +244,13 @@ class AvroMessages:
 def _parts() -> tuple[Column, Column]:
     """The bytes of a message's id, and the message behind them."""
     names = ", ".join(map(text_literal, ID_HEADERS))
-    is_told = (
+    is_id_header = (
         f"(lower(h.key) in ({names}) and "
         f"(length(h.value) = 8 or {_IS_NUMBER.format('h.value')})) or "
         f"(lower(h.key) = {text_literal(GUID_HEADER)} and "
         f"({_IS_GUID.format('h.value')} or {_IS_FRAME.format('h.value')}))"
     )
-    header = f"get(filter(_headers, h -> {is_told}), 0)"
+    header = f"get(filter(_headers, h -> {is_id_header}), 0)"
     begins = f"(length(value) >= {FRAME} and substring(value, 1, 1) = X'00')"
     front = f"if({begins}, substring(value, 1, {FRAME}), null)"
     form = F.coalesce(F.expr(f"{header}.value"), F.expr(front))
@@ -316,8 +316,8 @@ def _verdict(
         found = fastavro.schemaless_reader(io.BytesIO(body), writer, reader)
     except Exception as error:
         # Broken bytes lead anywhere.
-        told = " ".join(str(error).split()) or type(error).__name__
-        return "MALFORMED_AVRO", f"not what schema {id_text(number)} says: {told}", False
+        message = " ".join(str(error).split()) or type(error).__name__
+        return "MALFORMED_AVRO", f"not what schema {id_text(number)} says: {message}", False
     values = found.values() if isinstance(found, dict) else [found]
     return None, None, all(one is None for one in values)
 

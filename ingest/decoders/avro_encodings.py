@@ -164,7 +164,7 @@ _ENCODED: Mapping[tuple[str, str], Encoded] = {
 
 
 def as_encoded(schema: Any) -> Any:
-    """A schema without the logical types that `encoded` tells of."""
+    """A schema without the logical types that `encoded` marks."""
     if isinstance(schema, list):
         return [as_encoded(one) for one in schema]
     if not isinstance(schema, dict):

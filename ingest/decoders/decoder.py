@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Columns of rows. MARK is null where an examined record fits.
 SOURCE, MARK, ROW, RESCUED = "_source", "_mark", "_row", "_rescued"
-# The variation of its type that an event is of, where types are told apart.
+# The shape id of an event, where its stream has types.
 SCHEMA_ID = "_schema_id"
 NO_SCHEMA_ID = f"cast(null as string) as {SCHEMA_ID}"
 

@@ -49,8 +49,10 @@ class ColumnReader:
         record = sql_type(extracted(self.kind), variant="string")
         names = map(_numbered, range(len(instants_in(self.kind))))
         instants = ", ".join(f"{name}: timestamp" for name in names)
-        told = f", {INSTANTS} struct<{instants}>" if instants else ""
-        return f"{SCHEMA_ID} string, {RESCUED} string, {RECORD} {record}{told}, {FITS} boolean"
+        read_columns = f", {INSTANTS} struct<{instants}>" if instants else ""
+        return (
+            f"{SCHEMA_ID} string, {RESCUED} string, {RECORD} {record}{read_columns}, {FITS} boolean"
+        )
 
     @property
     def known(self) -> dict[str, str]:
@@ -88,15 +90,15 @@ class ColumnReader:
 
     def read(self, texts: pa.StringArray) -> dict[str, pa.Array]:
         """Each text's SCHEMA_ID, RESCUED, RECORD, INSTANTS where there can be some, and FITS."""
-        told = self.as_texts(texts)
+        read_columns = self.as_texts(texts)
         if paths := instants_in(self.kind):
-            told[RECORD], instants = without_instants(told[RECORD], paths)
+            read_columns[RECORD], instants = without_instants(read_columns[RECORD], paths)
             names = [str(number) for number in range(len(paths))]
             # Spark knows columns by their places.
-            fits = told.pop(FITS)
-            told[INSTANTS] = pa.StructArray.from_arrays(instants, names=names)
-            told[FITS] = fits
-        return told
+            fits = read_columns.pop(FITS)
+            read_columns[INSTANTS] = pa.StructArray.from_arrays(instants, names=names)
+            read_columns[FITS] = fits
+        return read_columns
 
     def as_texts(self, texts: pa.StringArray) -> dict[str, pa.Array]:
         """The same with instants among the texts of RECORD."""

@@ -24,7 +24,7 @@ from ingest.decoders.requeued import Requeue
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.second_pass import (
     EVENT,
-    TOLD,
+    VERDICT_DDL,
     fitting,
     identifying,
     judging,
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 # Records whose shapes are learnt before the first pass over a batch, as all that is new in it would
 # be held back, and looked at one by one: of a stream's first batch, which brings most, and of a
-# later one that is large. There a few do, unless they tell that more than a share is still new.
-# Types that are told apart have shapes of their own: where one record can stand for all that are
+# later one that is large. There a few do, unless more than a share of them is still new.
+# Types of events have shapes of their own: where one record can stand for all that are
 # alike, a large batch gives more.
 _SAMPLE, _MANY_ALIKE, _FEW, _SHARE = 10_000, 40_000, 3_000, 0.005
 # What is made of a record's values, by number.
@@ -92,8 +92,8 @@ class JsonRecords:
                 self._writers.learn(self._schema, due, batch_id, now)
             return
         if self._schema.knows_shapes:
-            few = self._records.sampled(_FEW).mapped(self._judging(), self._held + TOLD)
-            few = few.mapped(fitting(self._reader()), f"{self._held}{TOLD}, {FITS} boolean")
+            few = self._records.sampled(_FEW).mapped(self._judging(), self._held + VERDICT_DDL)
+            few = few.mapped(fitting(self._reader()), f"{self._held}{VERDICT_DDL}, {FITS} boolean")
             if unseen(few) <= _SHARE:
                 self._learn(few, batch_id, now)
                 return
@@ -103,7 +103,7 @@ class JsonRecords:
         )
         self._learn_writers(sample, batch_id, now, due)
         judging = thinned(self._judging(), places) if places else self._judging()
-        self._learn(sample.mapped(judging, self._held + TOLD), batch_id, now)
+        self._learn(sample.mapped(judging, self._held + VERDICT_DDL), batch_id, now)
 
     def examined(self) -> DataFrame:
         """See Decoder."""
@@ -140,7 +140,7 @@ class JsonRecords:
         """Whether Spark's workers can write the records to the table's files themselves.
 
         Of files a process that repeats a batch could not find out what an earlier one has held
-        back: a row does not tell its line.
+        back: a row does not have its line.
         """
         identity, columns = self._stream.identity, self._schema.columns
         keys = [path for key in self._key_columns() for path in (key.path, *key.only_of)]
@@ -167,7 +167,7 @@ class JsonRecords:
         return Written.by(self._records.read(writer, self._reading()))
 
     def unlanded(self, rows: DataFrame) -> DataFrame | None:
-        """See MessageInput; None where a row does not tell which record it is of."""
+        """See MessageInput; None where a row does not say which record it is of."""
         if not isinstance(self._records, MessageInput):
             return None
         return self._records.unlanded(rows)
@@ -210,12 +210,12 @@ class JsonRecords:
             self._writers.learn(self._schema, numbers_of(messages) | more, batch_id, now)
 
     def _learn(self, judged: Batches, batch_id: int, now: datetime) -> None:
-        told = judged.firsts(("shape", *EVENT[:2]), EVENT[2])
-        shapes = {shape for shape, _, _ in told if shape is not None}
+        judged_events = judged.firsts(("shape", *EVENT[:2]), EVENT[2])
+        shapes = {shape for shape, _, _ in judged_events if shape is not None}
         self._schema.learn(shapes, batch_id, now)
         if self._places:
             payloads: dict[tuple[str, str], str] = {}
-            for (_, name, shape), payload in told.items():
+            for (_, name, shape), payload in judged_events.items():
                 if name is not None and shape is not None:
                     # Records that differ beside their events share one payload.
                     payloads[name, shape] = payloads.get((name, shape)) or payload or ""
@@ -231,7 +231,7 @@ class JsonRecords:
         keys = self._keys(lambda path: at(ROW, path))
         verdicts = self._verdicts(marks).mapped(
             identifying(self._types.known, self._types.refused),
-            f"{self._held}{TOLD}, {SCHEMA_ID} string, rule string",
+            f"{self._held}{VERDICT_DDL}, {SCHEMA_ID} string, rule string",
         )
         kind = conversion.extracted(self._schema.columns)
         taken = f"{self._held}, text string, {SCHEMA_ID} string"
@@ -279,7 +279,9 @@ class JsonRecords:
     def _verdicts(self, marks: str) -> Batches:
         """The held records with their verdicts, read from the files once."""
         if self._judged is None:
-            self._judged = self._found(marks).mapped(self._judging(), self._held + TOLD).kept()
+            self._judged = (
+                self._found(marks).mapped(self._judging(), self._held + VERDICT_DDL).kept()
+            )
         return self._judged
 
     def _found(self, marks: str) -> Batches:
@@ -350,7 +352,7 @@ def _masking(stream: Stream) -> Masking | None:
 
 
 def _places(stream: Stream) -> Places | None:
-    """Where types are told apart; none where they are not."""
+    """Where types of events are read; none where a stream has none."""
     kind = stream.identity.event_type
     return Places(kind, stream.events.payload) if stream.events.are_split and kind else None
 

@@ -67,7 +67,7 @@ class MessageInput:
 
     @property
     def place(self) -> Sequence[str]:
-        """See Input: with the length, which tells what to expect of those that are held back."""
+        """See Input: with the length, which says what to expect of deferred ones."""
         return (*_PLACE, "length")
 
     def unlanded(self, rows: DataFrame) -> DataFrame:
@@ -85,14 +85,14 @@ class MessageInput:
                 is_empty = texts.is_null()
                 if reading.is_needed:
                     texts = reading.texts(batch["value"], batch["_headers"])
-                told = columns.read(texts)
+                columns_read = columns.read(texts)
                 if not reading.is_needed:
-                    told[FITS] = pc.or_(told[FITS], is_empty)
+                    columns_read[FITS] = pc.or_(columns_read[FITS], is_empty)
                 if reading.translation and not columns.watch:
                     values, headers = batch["value"].to_pylist(), headers_in(batch["_headers"])
-                    told[SCHEMA_ID] = reading.schema_ids(values, headers)
+                    columns_read[SCHEMA_ID] = reading.schema_ids(values, headers)
                 beside = {name: batch[name] for name in batch.schema.names if name != "value"}
-                yield pa.RecordBatch.from_pydict(beside | told)
+                yield pa.RecordBatch.from_pydict(beside | columns_read)
 
         kinds = f"{ddl(PROVENANCE)}, length int, {columns.ddl}"
         return columns.mapped(self._sized, read, kinds)

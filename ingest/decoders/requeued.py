@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 UNKNOWN = "SCHEMA_UNKNOWN"
 # Seconds between two looks into quarantine, and two questions to the registry.
 _LOOK_EVERY = 30.0
-# What tells a message from all others: a topic that was made again counts from 0.
+# Identity of a message: a topic that was created again counts from 0.
 _MESSAGE = ("_source", "_partition", "_offset", "_timestamp")
 
 
@@ -92,9 +92,9 @@ class Requeue:
             leaving.append(_waiting(known, batch_id))
         self._at_work = sorted(self.asked.glob("*.json"))
         for path in self._at_work:
-            told = json.loads(path.read_text("utf-8"))
-            newest = min(told["newest"], batch_id - 1)
-            leaving.append(f"_rule = {text_literal(told['rule'])} and _batch_id <= {newest}")
+            state = json.loads(path.read_text("utf-8"))
+            newest = min(state["newest"], batch_id - 1)
+            leaving.append(f"_rule = {text_literal(state['rule'])} and _batch_id <= {newest}")
         return " or ".join(f"({one})" for one in leaving)
 
     def left(self, where: str) -> int:
@@ -104,7 +104,7 @@ class Requeue:
         return count
 
     def left_before(self, where: str, bronze: str, batch_id: int) -> int:
-        """The same of a batch that an earlier process wrote: which rows is told by the batch."""
+        """The same of a batch that an earlier process wrote: the batch says which rows."""
         count = take_out(self.spark, self.path, bronze, f"_batch_id = {batch_id}", where)
         self._are_done()
         return count
@@ -129,9 +129,11 @@ class Requeue:
             self.path, {"_reason_code": UNKNOWN}, ["_schema_id", "_batch_id"], present="_raw"
         )
         first = rows.group_by("_schema_id").aggregate([("_batch_id", "min")])
-        told = zip(first["_schema_id"].to_pylist(), first["_batch_id_min"].to_pylist(), strict=True)
+        state = zip(
+            first["_schema_id"].to_pylist(), first["_batch_id_min"].to_pylist(), strict=True
+        )
         # Older versions did not write down the ids of all streams.
-        return {id_number(number): batch for number, batch in told if number}
+        return {id_number(number): batch for number, batch in state if number}
 
 
 def take_out(
@@ -148,14 +150,14 @@ def take_out(
     newest = written[0].union(written[1]).groupBy(*_MESSAGE).agg({"_batch_id": "max"})
     newest.withColumnRenamed("max(_batch_id)", "written_by").createOrReplaceTempView(view)
     same = " and ".join(f"old.{name} = new.{name}" for name in _MESSAGE)
-    told = spark.sql(
+    state = spark.sql(
         f"merge into delta.`{quarantine}` as old using `{view}` as new "
         f"on {same} and old._batch_id < written_by and ({where}) when matched then delete"
     )
-    return int(delta_tables.only_row(told).num_deleted_rows)
+    return int(delta_tables.only_row(state).num_deleted_rows)
 
 
 def _waiting(numbers: Collection[int], before: int | None) -> str:
     ids = ", ".join(text_literal(id_text(one)) for one in sorted(numbers)) or "''"
-    told = f"_reason_code = '{UNKNOWN}' and _schema_id in ({ids}) and _raw is not null"
-    return told if before is None else f"{told} and _batch_id < {before}"
+    state = f"_reason_code = '{UNKNOWN}' and _schema_id in ({ids}) and _raw is not null"
+    return state if before is None else f"{state} and _batch_id < {before}"

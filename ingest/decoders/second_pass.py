@@ -26,13 +26,13 @@ from ingest.registry.wire_format import Headers, headers_in
 from ingest.schemas.shape import parse_shape, written_shape
 
 # What is known of a record that was looked at: why it cannot be read, or its text and shape;
-# and of its event, where types are told apart, the type, the shape and, of the first of each
+# and of its event, where types have views, the type, the shape and, of the first of each
 # such pair in a batch, the payload.
 _VERDICT = ("code", "reason", "text", "shape")
 EVENT = ("event_type", "event_shape", "payload")
-# The id of its writer's schema, which masked bytes tell no more.
+# The id of its writer's schema, which masked bytes no longer show.
 _WRITER = "writer"
-TOLD = "".join(f", {name} string" for name in (_WRITER, *_VERDICT, *EVENT))
+VERDICT_DDL = "".join(f", {name} string" for name in (_WRITER, *_VERDICT, *EVENT))
 
 
 def _verdict(
@@ -42,7 +42,7 @@ def _verdict(
         text, document = reading.read(raw, headers)
         return None, None, text, shape_text(document, columns)
     except Refused as refused:
-        # A reason may tell what it is about.
+        # A reason may quote the value.
         reason = "values are masked, so no more is said" if reading.masking else refused.reason
         return refused.code, reason, None, None
 
@@ -76,16 +76,16 @@ def judging(columns: T.StructType, reading: Reading, places: Places | None) -> W
             has_headers = reading.translation and "_headers" in batch.schema.names
             headers = headers_in(batch["_headers"]) if has_headers else [None] * len(values)
             verdicts = [
-                _verdict(raw, told, columns, reading)
-                for raw, told in zip(values, headers, strict=True)
+                _verdict(raw, own, columns, reading)
+                for raw, own in zip(values, headers, strict=True)
             ]
             writers = reading.schema_ids(values, headers)
             judged = _shown(batch, verdicts) if reading.masking else batch
             judged = judged.append_column(_WRITER, writers)
-            for name, told_of in zip(_VERDICT, zip(*verdicts, strict=True), strict=True):
-                judged = judged.append_column(name, pa.array(told_of, pa.string()))
+            for name, verdict_texts in zip(_VERDICT, zip(*verdicts, strict=True), strict=True):
+                judged = judged.append_column(name, pa.array(verdict_texts, pa.string()))
             nothing: list[list[str | None]] = [[None] * len(judged)] * len(EVENT)
-            events = _told(judged["text"], places) if places else nothing
+            events = _event_columns(judged["text"], places) if places else nothing
             for name, texts in zip(EVENT, events, strict=True):
                 judged = judged.append_column(name, pa.array(texts, pa.string()))
             yield judged
@@ -101,7 +101,7 @@ def _shown(batch: pa.RecordBatch, verdicts: Sequence[tuple[str | None, ...]]) ->
     )
 
 
-def _told(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:
+def _event_columns(texts: pa.StringArray, places: Places) -> Sequence[list[str | None]]:
     """The type and the shape of each event, and a payload of each pair; nothing of what is none."""
     types: list[str | None] = [None] * len(texts)
     found, payloads = types.copy(), types.copy()
@@ -122,11 +122,11 @@ def _readable(texts: pa.StringArray) -> pa.StringArray:
     may_have_halves = pc.match_substring(texts, "\\ud", ignore_case=True).fill_null(False)
     if not pc.any(may_have_halves).as_py():
         return texts
-    told = [
+    own = [
         written(without_halves(loaded(text))) if may_have_half else text
         for text, may_have_half in zip(texts.to_pylist(), may_have_halves.to_pylist(), strict=True)
     ]
-    return pa.array(told, pa.string())
+    return pa.array(own, pa.string())
 
 
 def thinned(work: Work, places: Places) -> Work:

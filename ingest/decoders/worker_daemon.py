@@ -9,7 +9,7 @@ longer the more modules it has loaded. This takes most of that away:
 - It reads what is in each archive that modules may be in, and Spark has two in front: its own
   Python as a zip, and a jar. What is installed has the same modules in folders.
 
-And within each task it waits: Spark sends the rows when the kernel has told it that what it sent
+And within each task it waits: Spark sends the rows when the kernel has acknowledged what it sent
 before has come, which the kernel does 40 ms later where nothing goes back to Spark meanwhile.
 """
 
@@ -97,7 +97,7 @@ if __name__ == "__main__":
     gc.collect()
     gc.freeze()
     gc.set_threshold(_MADE_BETWEEN)
-    # Modules of C tell of each of their objects that is left when Python ends.
+    # Modules of C report each of their objects that is left when Python ends.
     atexit.register(gc.unfreeze)
     if hasattr(socket, "TCP_QUICKACK"):
         daemon.worker_main = prompt(daemon.worker_main)

@@ -133,7 +133,7 @@ class WriterSchemas:
     ) -> None:
         """Learn the schemas of ids, and the reader's as it is now, in one commit.
 
-        `proven` tells by which of them some message can be read: rubbish may name any schema.
+        `proven` says by which of them some message can be read: rubbish may name any schema.
         Raises RegistryUnreachable where there is no answer, and ids that are not known.
         """
         before = schema.agreed_before(batch_id)
@@ -243,5 +243,5 @@ def holds_nothing(kind: T.DataType) -> bool:
 
 def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip(" :")]
-    told = [line for line in lines if not line.startswith("An error occurred while")]
-    return (told or [type(error).__name__])[0].removeprefix(": ")[:200]
+    lines_of_error = [line for line in lines if not line.startswith("An error occurred while")]
+    return (lines_of_error or [type(error).__name__])[0].removeprefix(": ")[:200]

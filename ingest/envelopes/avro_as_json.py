@@ -45,7 +45,7 @@ _LOGICAL = {
 
 @dataclass(slots=True)
 class _Named:
-    """A named type of Avro: how Connect tells it, and how its values are shown."""
+    """A named type of Avro: its Connect schema, and how its values are shown."""
 
     schema: dict[str, Any]
     show: _Show
@@ -55,7 +55,7 @@ class AvroText:
     """Shows records of one schema, which fastavro has parsed; they are as they were encoded."""
 
     def __init__(self, schema: Any) -> None:
-        connect, self._shown = _told(schema, {})
+        connect, self._shown = _connect_type(schema, {})
         self._schema = _json(connect)
         self._head = f'{{"schema":{self._schema},"payload":'
         self._messages = ConnectMessages(T.StructType())
@@ -81,11 +81,11 @@ class AvroText:
 
 def avro_texts(path: str) -> Iterator[str]:
     """Each record of a container file, as JSON with its schema. Raises SourceUnreadable."""
-    told: AvroText | None = None
+    connect_schema: AvroText | None = None
     try:
         for schema, record in avro_records(path):
-            told = told or AvroText(schema)
-            text = told.text(record)
+            connect_schema = connect_schema or AvroText(schema)
+            text = connect_schema.text(record)
             # A name may be half of a surrogate pair, which no file can hold.
             text.encode()
             yield text
@@ -106,45 +106,45 @@ def why_no_avro(path: str) -> None:
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def _told(schema: Any, names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:
+def _connect_type(schema: Any, names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:
     """Connect's schema for Avro's, and how its values are shown; `names` learns named types."""
     if isinstance(schema, list):
-        return _told_union([one for one in schema if one != "null"], names)
+        return _union_type([one for one in schema if one != "null"], names)
     if isinstance(schema, str):
         named = names.get(schema)
-        return (named.schema, named.show) if named else _told_scalar(schema)
+        return (named.schema, named.show) if named else _scalar_type(schema)
     kind = schema["type"]
     if isinstance(kind, dict | list):
-        return _told(kind, names)
+        return _connect_type(kind, names)
     if kind == "array":
-        element, show = _told(schema["items"], names)
+        element, show = _connect_type(schema["items"], names)
         shown = unchanged if show is unchanged else lambda value: [show(one) for one in value]
         return {"type": kind, "items": element}, shown
     if kind == "map":
-        inner, show = _told(schema["values"], names)
+        inner, show = _connect_type(schema["values"], names)
         shown = lambda value: {name: show(one) for name, one in value.items()}  # noqa: E731
         return {"type": kind, "values": inner}, shown
-    told, show = _told_record(schema, names) if "fields" in schema else _told_scalar(kind)
+    connect_schema, show = _record_type(schema, names) if "fields" in schema else _scalar_type(kind)
     if is_uuid(schema):
-        told, show = {"type": "string"}, _uuid
-    told |= _semantics(schema)
+        connect_schema, show = {"type": "string"}, _uuid
+    connect_schema |= _semantics(schema)
     if "name" in schema:
-        names[schema["name"]] = _Named(told, show)
-    return told, show
+        names[schema["name"]] = _Named(connect_schema, show)
+    return connect_schema, show
 
 
-def _told_union(branches: list[Any], names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:
-    told = [_told(one, names) for one in branches]
-    # Avro's reader does not tell which branch a value is of.
-    schema, show = told[0] if len(told) == 1 else ({"type": "union"}, _plain)
+def _union_type(branches: list[Any], names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:
+    connect_schema = [_connect_type(one, names) for one in branches]
+    # Avro's reader does not say which branch a value is of.
+    schema, show = connect_schema[0] if len(connect_schema) == 1 else ({"type": "union"}, _plain)
     if show is unchanged:
         return schema, unchanged
     return schema, lambda value: None if value is None else show(value)
 
 
-def _told_record(schema: dict[str, Any], names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:
-    members = {one["name"]: _told(one["type"], names) for one in schema["fields"]}
-    fields = [told | {"field": name} for name, (told, _) in members.items()]
+def _record_type(schema: dict[str, Any], names: dict[str, _Named]) -> tuple[dict[str, Any], _Show]:
+    members = {one["name"]: _connect_type(one["type"], names) for one in schema["fields"]}
+    fields = [connect_schema | {"field": name} for name, (connect_schema, _) in members.items()]
     others = [(name, show) for name, (_, show) in members.items() if show is not unchanged]
 
     def shown(value: dict[str, Any]) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _told_record(schema: dict[str, Any], names: dict[str, _Named]) -> tuple[dict
     return {"type": "struct", "fields": fields}, shown if others else unchanged
 
 
-def _told_scalar(kind: str) -> tuple[dict[str, Any], _Show]:
+def _scalar_type(kind: str) -> tuple[dict[str, Any], _Show]:
     return {"type": _TYPES.get(kind, kind)}, _SCALARS.get(kind, unchanged)
 
 

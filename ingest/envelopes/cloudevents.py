@@ -55,10 +55,10 @@ class AvroTranslation:
             raise Refused("NOT_FRAMED", "it begins with no id of a schema (a byte 0 and four)")
         if number not in self._known:
             self._known[number] = self._read(number)
-        encoded, told = self._known[number]
+        encoded, texts = self._known[number]
         try:
             stream = io.BytesIO(body)
-            text = shown(told, fastavro.schemaless_reader(stream, encoded, None))
+            text = shown(texts, fastavro.schemaless_reader(stream, encoded, None))
             if left := len(body) - stream.tell():
                 raise ValueError(f"{left} bytes are left over")
             return text
@@ -136,8 +136,8 @@ class CloudEventTranslation:
             f"{begin}{'null' if (one := given[place]) is None else quoted(decoded(one))}"
             for place, begin in names.attributes
         ]
-        told = None if names.content_type is None else given[names.content_type]
-        kind = "" if told is None else decoded(told)
+        texts = None if names.content_type is None else given[names.content_type]
+        kind = "" if texts is None else decoded(texts)
         if not members or kind.startswith(_STRUCTURED):
             return NOTHING if value is None else decoded(value)
         if kind:

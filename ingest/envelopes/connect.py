@@ -30,15 +30,15 @@ class ConnectMessages:
 
     def document(self, text: str) -> dict[str, Any]:
         """A message as a flat record. Raises Refused."""
-        told, payload, convert = self._parts(text)
+        payload_text, payload, convert = self._parts(text)
         record = self.flat(payload, convert)
         # What a message holds, a record may hold one level further down.
-        if may_be_deep(told) and deeper(record, DEEPEST):
+        if may_be_deep(payload_text) and deeper(record, DEEPEST):
             raise Refused("TOO_DEEP", f"nested deeper than {DEEPEST} levels")
         return record
 
     def flat(self, payload: Any, convert: Convert) -> dict[str, Any]:
-        """The record that a payload is; `convert` reads what `row_schema` tells of."""
+        """The record that a payload is; `convert` reads values by `row_schema`."""
         if not isinstance(payload, dict):
             raise Refused("NOT_AN_OBJECT", "the payload is not an object")
         record: dict[str, Any] = convert(payload)
@@ -54,8 +54,8 @@ class ConnectMessages:
         head = self._known_head(body)
         if head and body.endswith("}"):
             try:
-                told = body[len(head) : -1]
-                return told, loaded(told), self._by_head[head]
+                payload_text = body[len(head) : -1]
+                return payload_text, loaded(payload_text), self._by_head[head]
             except Refused:
                 # Something stands behind the payload, or the message is broken: see below.
                 pass

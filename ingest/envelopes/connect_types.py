@@ -289,7 +289,7 @@ def _timestamp(ticks: int, *, may_be_infinite: bool = True) -> Convert:
     return converted
 
 
-# Without a schema, an adaptive connector does not tell timestamps of up to three digits from
+# Without a schema, with an adaptive connector, timestamps of up to three digits look like
 # those of six, which are PostgreSQL's default.
 _TICKS = {
     TimePrecision.ADAPTIVE: _MICROS,

@@ -1,4 +1,4 @@
-"""Debezium's change messages as flat records: the row, and what is told about the change.
+"""Debezium's change messages as flat records: the row, and columns of the change.
 
 Source: Debezium's documentation, "Data change events" of its PostgreSQL connector.
 """
@@ -22,7 +22,7 @@ ROW_OPERATIONS = ("c", "r", "u", "d")
 TRUNCATE = "t"
 CHANGE_OPERATIONS = (*ROW_OPERATIONS, TRUNCATE)
 _OPERATIONS = (*CHANGE_OPERATIONS, "m")
-# Columns that tell about the change, and the struct of everything else that came with it.
+# Columns of the change itself, and the struct of everything else that came with it.
 OPERATION, LSN, COMMITTED, ORDER, REST = (
     "op",
     "source_lsn",
@@ -32,13 +32,13 @@ OPERATION, LSN, COMMITTED, ORDER, REST = (
 )
 BEFORE = "before"
 _ROWS = (BEFORE, "after")
-# A connector of ours tells the place of a snapshot's rows: before all that it sends otherwise.
+# A connector of ours sends the position of a snapshot's rows: before all that it sends otherwise.
 # Debezium has that of the snapshot's end for them, or none, and a change that was made before
 # that, and committed after, would come first.
 SNAPSHOT_LSN = "snapshot_lsn"
 # In that struct: a row was created without values that PostgreSQL did not send.
 INCOMPLETE = "incomplete"
-_TOLD = frozenset({OPERATION, LSN, COMMITTED, ORDER, REST})
+_CHANGE_COLUMNS = frozenset({OPERATION, LSN, COMMITTED, ORDER, REST})
 
 
 class DebeziumMessages(ConnectMessages):
@@ -54,7 +54,7 @@ class DebeziumMessages(ConnectMessages):
         self._unavailable_lists = [[text], [str(one) for one in text.encode()]] if text else []
 
     def flat(self, payload: Any, convert: Convert) -> dict[str, Any]:
-        """See ConnectMessages: the row of a change, and what is told about it.
+        """See ConnectMessages: the row of a change, and columns of the change.
 
         A created row that lacks a value is marked: there is none that could stay.
         """
@@ -89,24 +89,24 @@ def _flat(payload: Any, convert: Convert) -> dict[str, Any]:
         raise Refused("NOT_DEBEZIUM", f"op is {operation}, but {holder} is no object")
     source, transaction = (_object(payload, name) for name in ("source", "transaction"))
     order = transaction.get("total_order")
-    told = {"op", *(one for one in _ROWS if isinstance(payload.get(one), dict | None))}
+    known_names = {"op", *(one for one in _ROWS if isinstance(payload.get(one), dict | None))}
     lsn, snapshot = source.get("lsn"), payload.get(SNAPSHOT_LSN)
     if isinstance(snapshot, str) and snapshot.isdecimal():
-        told.add(SNAPSHOT_LSN)
+        known_names.add(SNAPSHOT_LSN)
         lsn = Number(snapshot) if operation == "r" else lsn
     return _columns(row or {}) | {
         OPERATION: operation,
         LSN: lsn,
         COMMITTED: source.get("ts_ms"),
-        # Changes outside a transaction that Debezium tells of, such as rows of a snapshot.
+        # Changes outside a transaction of which Debezium has metadata, such as rows of a snapshot.
         ORDER: Number("0") if order is None else order,
-        REST: {name: value for name, value in payload.items() if name not in told} | rows,
+        REST: {name: value for name, value in payload.items() if name not in known_names} | rows,
     }
 
 
 def _columns(row: dict[str, Any]) -> dict[str, Any]:
-    """The row; columns that are called like what is told of the change have another name."""
-    columns = {name: value for name, value in row.items() if folded(name) not in _TOLD}
+    """The row; columns that are called like columns of the change have another name."""
+    columns = {name: value for name, value in row.items() if folded(name) not in _CHANGE_COLUMNS}
     for name in row.keys() - columns.keys():
         free = f"after_{name}"
         while free in columns:

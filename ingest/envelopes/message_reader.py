@@ -66,14 +66,14 @@ class Reading:
 
     def texts(self, values: pa.Array, headers: pa.Array | None) -> pa.StringArray:
         """The JSON text of each record; empty where there is none."""
-        told = headers_in(headers) if headers is not None and self.translation else None
+        headers_read = headers_in(headers) if headers is not None and self.translation else None
         found = []
         for number, value in enumerate(values.cast(pa.binary()).to_pylist()):
-            told_of = told[number] if told else None
+            own_headers = headers_read[number] if headers_read else None
             try:
                 is_text = not (self.messages or self.masking)
                 found.append(
-                    self._json(value, told_of) if is_text else self.read(value, told_of)[0]
+                    self._json(value, own_headers) if is_text else self.read(value, own_headers)[0]
                 )
             except Refused:
                 found.append("")

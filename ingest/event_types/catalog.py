@@ -96,7 +96,7 @@ class EventTypes:
 
     @property
     def known(self) -> KnownShapes:
-        """What workers need to tell what is new."""
+        """What workers need to recognise what is new."""
         if self._known is None:
             seen = {name: one.seen for name, one in self._types.items()}
             many = frozenset(name for name, one in self._types.items() if one.has_many)

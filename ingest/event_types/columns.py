@@ -64,7 +64,7 @@ def kept_with(kept: Shape, new: Shape) -> tuple[Shape, list[Conflict]]:
     """`kept` with as much of `new` as has the JSON types that are kept, and the conflicts.
 
     What has had several JSON types from its first batch on, or since a person accepted them,
-    takes all. Empty objects and arrays give way to whatever comes: they tell no type.
+    takes all. Empty objects and arrays give way to whatever comes: they have no type.
     """
     conflicts: list[Conflict] = []
     return _kept_with(kept, new, (), conflicts), conflicts

@@ -78,7 +78,7 @@ class Counts:
 
 
 def has_unseen(lake: Lake, bronze: str) -> bool:
-    """Whether events landed before types were told apart: they have a type, but no variation."""
+    """Whether events landed before their types were recorded: they have a type, but no shape id."""
     if not lake.is_table(bronze):
         return False
     return delta_log.nulls(bronze, "_schema_id") > delta_log.nulls(bronze, "_event_type")

@@ -15,7 +15,7 @@ from ingest.schemas.shape import EMPTY, Shape, merged
 
 
 class Change(Enum):
-    """What an entry of `ops.event_schemas` tells of a type."""
+    """The change of a type that an entry of `ops.event_schemas` records."""
 
     GROWN = "grown"
     REFUSED = "refused"
@@ -115,7 +115,7 @@ class EventType:
         """After a person's decision, which settles what was refused."""
         landed = self.landed
         if change is Change.REVERTED:
-            # What does not go with the version is judged anew when it comes again.
+            # What does not go with the version is judged again when it comes again.
             landed = {key: one for key, one in landed.items() if not kept_with(kept, one)[1]}
         conflicts = (one for shape in self.landed.values() for one in kept_with(kept, shape)[1])
         return replace(

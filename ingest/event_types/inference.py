@@ -22,7 +22,7 @@ from ingest.event_types.outlines import (
     WIDE_WHOLES,
     kinds_of_fraction,
     outlined,
-    shape_told,
+    shape_of_outline,
     widened,
     width_of,
 )
@@ -72,7 +72,7 @@ class Events:
     """Texts of records by the types and structures of their events, which are few.
 
     `pairs` are (type, shape); `of` has the pair of each text, and -1 where an event has no type.
-    The first pairs, `outlined` of them, have shapes that outlines tell: the same object each time.
+    The first pairs, `outlined` of them, have shapes of outlines: the same object each time.
     """
 
     pairs: Sequence[tuple[str, Shape]]
@@ -99,7 +99,7 @@ class Places:
         )
         with asking(texts) as database:
             found = database.sql(query).to_arrow_table().combine_chunks()
-        return self._told(texts, *(found[name].combine_chunks() for name in found.column_names))
+        return self._events(texts, *(found[name].combine_chunks() for name in found.column_names))
 
     def events_read(
         self, texts: pa.StringArray, record: pa.StructArray, kind: T.StructType
@@ -109,9 +109,9 @@ class Places:
         if not (is_text and type_at(kind, self.payload) == T.VariantType()):
             return self.events(texts)
         there = (pc.struct_field(record, list(path)) for path in (self.event_type, self.payload))
-        return self._told(texts, *there)
+        return self._events(texts, *there)
 
-    def _told(
+    def _events(
         self, texts: pa.StringArray, types: pa.StringArray, payloads: pa.StringArray
     ) -> Events:
         found = outlined(payloads)
@@ -124,23 +124,25 @@ class Places:
         )
         names = types.dictionary.to_pylist()
         outline = outlines.dictionary.to_pylist()
-        told = [
-            (names[code // wide], shape_told(outline[code % wide // _WIDTHS], code % _WIDTHS))
+        typed_shapes = [
+            (names[code // wide], shape_of_outline(outline[code % wide // _WIDTHS], code % _WIDTHS))
             for code in distinct.tolist()
         ]
-        count = len(told)
+        count = len(typed_shapes)
         pairs = np.full(len(texts), -1, dtype=np.int64)
         pairs[is_event] = of
-        is_untold = np.array([*(shape is None for _, shape in told), False])[pairs]
-        for row in np.flatnonzero(is_event & (found.are_long | is_untold)):
-            told.append((told[pairs[row]][0], self._looked_at(texts[int(row)].as_py())))
-            pairs[row] = len(told) - 1
-        return Events([(name, shape or EMPTY) for name, shape in told], pairs, count)
+        is_unknown = np.array([*(shape is None for _, shape in typed_shapes), False])[pairs]
+        for row in np.flatnonzero(is_event & (found.are_long | is_unknown)):
+            typed_shapes.append(
+                (typed_shapes[pairs[row]][0], self._looked_at(texts[int(row)].as_py()))
+            )
+            pairs[row] = len(typed_shapes) - 1
+        return Events([(name, shape or EMPTY) for name, shape in typed_shapes], pairs, count)
 
     def firsts(self, texts: pa.StringArray) -> Mask:
         """Which texts are the first of their outline and their event's type.
 
-        So are all that are no JSON, or hold numbers of which an outline does not tell all.
+        So are all that are no JSON, or hold numbers of which an outline does not have all digits.
         """
         query = _OUTLINED.substitute(event_type=_pointer(self.event_type))
         with asking(texts) as database:
@@ -151,8 +153,8 @@ class Places:
         found: Mask = outlined_texts.are_long | minified.is_null().to_numpy(zero_copy_only=False)
         kinds = _codes(types) * len(outlines.dictionary) + _codes(outlines)
         kinds = kinds * _WIDTHS + outlined_texts.widths
-        told = np.flatnonzero(~found)
-        found[told[np.unique(kinds[told], return_index=True)[1]]] = True
+        typed_shapes = np.flatnonzero(~found)
+        found[typed_shapes[np.unique(kinds[typed_shapes], return_index=True)[1]]] = True
         return found
 
     def payload_of(self, text: str) -> Any:

@@ -57,10 +57,10 @@ _WIDE_NUMBER = re.compile(rf"[0-9.]{{{_WIDE_FROM},}}")
 
 @dataclass(frozen=True, slots=True)
 class Outlines:
-    """The outlines of texts, and what they do not tell of numbers.
+    """The outlines of texts, and the widths of their numbers.
 
     `are_long` are texts with a number of 19 digits or more, of which Python has to look at each.
-    `widths` tell which numbers of a text may have more digits than a double, see `widened`.
+    `widths` say which numbers of a text may have more digits than a double, see `widened`.
     """
 
     texts: pa.StringArray
@@ -102,13 +102,13 @@ def _outlined(texts: pa.StringArray) -> Outlines:
     keeps[offsets[-1] :] = False
     # Numpy's own choice between two values takes ten times as long as to reckon with them.
     is_digit = _unpacked(digits, len(data)).view(np.uint8)
-    told = data ^ (data ^ np.uint8(_ZERO + _WHOLE)) * is_digit
-    told[begins] = _ZERO + _kinds(data, begins, ends)
+    marked = data ^ (data ^ np.uint8(_ZERO + _WHOLE)) * is_digit
+    marked[begins] = _ZERO + _kinds(data, begins, ends)
     sizes = np.add.reduceat(keeps.view(np.uint8), offsets[:-1], dtype=np.int32)
     sizes[offsets[:-1] == offsets[1:]] = 0
-    ends_told = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    found = told[keeps]
-    buffers = [None, pa.py_buffer(ends_told), pa.py_buffer(found)]
+    new_offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    found = marked[keeps]
+    buffers = [None, pa.py_buffer(new_offsets), pa.py_buffer(found)]
     outlines = pa.Array.from_buffers(pa.string(), len(texts), buffers)
     points = _packed(data == _POINT) & outside
     widths = _widths(digits, points, starts, offsets)
@@ -116,20 +116,20 @@ def _outlined(texts: pa.StringArray) -> Outlines:
 
 
 @lru_cache(maxsize=10_000)
-def shape_told(outline: str, width: int = 0) -> Shape | None:
-    """The shape that an outline tells, of a text of that width; None for no JSON, or too deep."""
+def shape_of_outline(outline: str, width: int = 0) -> Shape | None:
+    """The shape of an outline, of a text of that width; None for no JSON, or too deep."""
     try:
-        return widened(_shape_told(_DECODER.decode(outline)), width) if outline else NOTHING
+        return widened(_shape_of(_DECODER.decode(outline)), width) if outline else NOTHING
     except (ValueError, RecursionError):
         return None
 
 
-def _shape_told(value: Any) -> Shape:
+def _shape_of(value: Any) -> Shape:
     if isinstance(value, dict):
-        fields = {name: _shape_told(one) for name, one in value.items()}
+        fields = {name: _shape_of(one) for name, one in value.items()}
         return Shape(frozenset({OBJECT}), fields)
     if isinstance(value, list):
-        return Shape(frozenset({ARRAY}), element=merged(map(_shape_told, value)))
+        return Shape(frozenset({ARRAY}), element=merged(map(_shape_of, value)))
     if value is None:
         return NOTHING
     if isinstance(value, bool):

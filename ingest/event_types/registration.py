@@ -40,7 +40,7 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class _Looks:
-    """What a row says of a type, beside its counts and its table: what `one` and `beside` tell."""
+    """What a row says of a type, beside its counts and its table: what `one` and `beside` have."""
 
     one: EventType
     beside: T.StructType

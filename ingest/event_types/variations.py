@@ -33,7 +33,7 @@ NUMBER = "NUMBER"
 _SPARSE = 4
 # Past so many types, names of types are taken for data: their events land, and have no table.
 MOST_TYPES = 5_000
-# Past so many, variations of a type are no longer told apart where its columns hold all of them.
+# Past so many, shapes of a type are no longer recorded one by one where its columns hold all.
 MOST_VARIATIONS = 1_000
 _JSON_TYPES = {
     BIGINT: NUMBER,

@@ -29,7 +29,7 @@ class TypeView:
     """The view of one type.
 
     `kept` is the shape that its columns follow, `seen` that of all its events, None where some
-    landed before types were told apart. `declared` are paths of declared types.
+    landed before types were recorded. `declared` are paths of declared types.
     """
 
     event_type: str

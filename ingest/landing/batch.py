@@ -62,7 +62,7 @@ _NOTHING: dict[str, Any] = {"rows": 0, "rescued": 0, "rejects": 0, "left": 0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchProcessor:
-    """Lands the batches of one stream; `clock` tells the time (UTC).
+    """Lands the batches of one stream; `clock` gives the time (UTC).
 
     `writers` are those of messages in Avro, and `parked` the messages that may leave quarantine.
     `blame` gives the files of a batch that an unknown error comes of, with the reason.

@@ -28,7 +28,7 @@ def deduplicated(
     `since`: when the oldest row of `bronze` that counts was landed.
 
     No `bronze`: it has no such columns yet, so nothing in it has an identity. Rows
-    that lack a part of the identity are kept: nothing tells them apart.
+    that lack a part of the identity are kept: nothing distinguishes them.
     """
     id_columns = [f"_id_{index}" for index in range(len(ids))]
     with_ids = rows.select(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def of_the_batch(value: str) -> str:
     """SQL of a value that all rows of a batch share, kept out of the code that Spark generates.
 
-    A literal would stand in that code, and the JVM would compile it anew for each batch.
+    A literal would stand in that code, and the JVM would compile it again for each batch.
     """
     return f"get(array({value}), octet_length({SOURCE}) * 0)"
 

@@ -1,4 +1,4 @@
-"""What became of a batch, as landing tells it."""
+"""Result of landing one batch: row counts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class BatchResult:
         """The batch, of which each record that was read is in bronze or in quarantine.
 
         Of the files that could not be read, each is a row of quarantine. `may_drop`: duplicates
-        are in neither, and how many there are is not told. `removed` tells how many records the
+        are in neither, and how many there are is unknown. `removed` counts records that the
         source had no more when they were to be read again: they count as never read. Raises
         RecordsMissing.
         """

@@ -70,7 +70,7 @@ class TypeTables:
     def __init__(self, spark: SparkSession, lake: Lake, stream: Stream) -> None:
         self._spark, self._lake, self._stream = spark, lake, stream
         self._bronze = lake.bronze(stream.table)
-        # A table that was filled from another bronze table is filled anew.
+        # A table that was filled from another bronze table is filled again from the start.
         self._application = delta_log.table_id(self._bronze)
         self._states: dict[str, _State] = {}
         self._schema = T.StructType()
@@ -101,7 +101,7 @@ class TypeTables:
     def settle(self, one: TypeTable, newest: int) -> Filled | None:
         """Give a table that is there its columns of now, where events to come will not.
 
-        Where it would show what it holds otherwise now, or in other types, it is made anew, of all
+        Where it would show what it holds otherwise now, or in other types, it is created again, of all
         that bronze has of it. None where there is no table, or nothing to do.
         """
         held = self.held(one)
@@ -203,7 +203,7 @@ class TypeTables:
         elif self._lake.is_table(path):
             delta_tables.append_once(rows, path, application=by, version=up_to, grow=True)
         else:
-            raise TableChanged(f"{path} was removed; the next turn makes it anew")
+            raise TableChanged(f"{path} was removed; the next turn creates it again")
         failpoint("after_table")
         if delta_log.version(path) % _COMPACT_EVERY == _COMPACT_EVERY - 1:
             compacted(self._spark, path)

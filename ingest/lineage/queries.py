@@ -60,10 +60,10 @@ class _Reading:
     ) -> Relation:
         """What a query carries; `known` are CTEs, `around` the queries that it stands in."""
         known = {**known}
-        told = query.args.get("with_")
-        if told is not None and told.args.get("recursive"):
+        clause = query.args.get("with_")
+        if clause is not None and clause.args.get("recursive"):
             raise Unresolvable("it has a recursive CTE")
-        for cte in told.expressions if told is not None else ():
+        for cte in clause.expressions if clause is not None else ():
             known[cte.alias.lower()] = self._aliased(self.query(cte.this, known, around), cte)
         if isinstance(query, exp.Subquery):
             return self._aliased(self.query(query.this, known, around), query)
@@ -204,16 +204,16 @@ class _Reading:
         known: Mapping[str, Relation],
         scopes: tuple[Scope, ...],
     ) -> Relation:
-        told = star.this if isinstance(star, exp.Column) else star
+        clause = star.this if isinstance(star, exp.Column) else star
         of = path_of(star)[:-1] if isinstance(star, exp.Column) else ()
         relations = _starred_relations(of, scopes)
-        left_out = [one.name.lower() for one in told.args.get("except_") or ()]
+        left_out = [one.name.lower() for one in clause.args.get("except_") or ()]
         for name in left_out:
             self.is_read |= any(any(one.touched((name,))) for one in relations)
         passed = [one.without(left_out) for one in relations]
         carried = frozenset(path for one in passed for path in one.carried)
-        if told.args.get("replace") or told.args.get("rename"):
-            for one in (*(told.args.get("replace") or ()), *(told.args.get("rename") or ())):
+        if clause.args.get("replace") or clause.args.get("rename"):
+            for one in (*(clause.args.get("replace") or ()), *(clause.args.get("rename") or ())):
                 if self._reads(one, known, scopes):
                     raise Unresolvable("a star that replaces or renames")
         names: tuple[str, ...] | None = ()

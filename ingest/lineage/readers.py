@@ -17,7 +17,7 @@ _QUERIES = ("model", "snapshot")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readers:
-    """Names of those that read a column, and of those of which it cannot be told, with why."""
+    """Names of those that read a column, and of those of which it is unknown, with why."""
 
     models: tuple[str, ...] = ()
     exposures: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class _Search:
             self._tables[_name(node)] = carried
 
     def _doubt(self, node: Any) -> None:
-        """What reads a model of which nothing can be told is doubtful itself."""
+        """What reads a model of which nothing is known is doubtful itself."""
         for each in node.depends_on.nodes:
             if each in self._unresolved:
                 self._unresolved[node.unique_id] = f"it reads {self._named(each)}"

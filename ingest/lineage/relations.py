@@ -10,7 +10,7 @@ Path = tuple[str, ...]
 
 
 class Unresolvable(ValueError):
-    """A query of which it cannot be told what it reads."""
+    """A query of which it is unknown what it reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,10 @@ class Relation:
         """As `* except (names)` gives it."""
         left_out = set(names)
         kept = frozenset(path for path in self.carried if path[0] not in left_out)
-        told = None if self.names is None else tuple(n for n in self.names if n not in left_out)
-        return Relation(kept, told)
+        names_left = (
+            None if self.names is None else tuple(n for n in self.names if n not in left_out)
+        )
+        return Relation(kept, names_left)
 
 
 def united(left: Relation, right: Relation) -> Relation:

@@ -35,13 +35,13 @@ def renderer(manifest: Manifest) -> Callable[[Any], Iterator[str]]:
     from dbt.context import providers
     from dbt_common.exceptions import DbtBaseException
 
-    told = {
+    providers_given = {
         "Config": providers.RuntimeConfigObject,
         "Var": providers.RuntimeVar,
         "ref": providers.RuntimeRefResolver,
         "source": providers.RuntimeSourceResolver,
     }
-    references: Any = type("References", (providers.ParseProvider,), told)
+    references: Any = type("References", (providers.ParseProvider,), providers_given)
     adapter: Any = FACTORY.adapters[str(manifest.metadata.adapter_type)]
 
     # A project has many models, and each changed column asks again.

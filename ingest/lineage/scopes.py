@@ -73,10 +73,10 @@ def path_of(column: exp.Column) -> Path:
         if isinstance(inner, exp.Dot):
             path.append(inner.expression.name.lower())
     holder = inner.parent
-    told = ""
+    path_text = ""
     if isinstance(holder, exp.Anonymous) and holder.expressions[0] is inner:
-        told = holder.expressions[1].name if len(holder.expressions) > 1 else ""
-    if told.startswith("$."):
+        path_text = holder.expressions[1].name if len(holder.expressions) > 1 else ""
+    if path_text.startswith("$."):
         # No further than the first part that is no plain name.
-        path += told[2:].split("[")[0].lower().split(".")
+        path += path_text[2:].split("[")[0].lower().split(".")
     return tuple(path)

@@ -66,7 +66,7 @@ def _members(
     found: dict[str, pa.Array] = {}
     lost: Lost = {}
     kept = {number: name for number, name, _ in members(kind)}
-    names = _told_apart([kind.field(number).name for number in range(kind.num_fields)])
+    names = _numbered_names([kind.field(number).name for number in range(kind.num_fields)])
     for number, values in enumerate(arrays):
         inner: Lost = {}
         if number in kept:
@@ -78,7 +78,7 @@ def _members(
     return found, lost
 
 
-def _told_apart(names: Sequence[str]) -> list[str]:
+def _numbered_names(names: Sequence[str]) -> list[str]:
     """Names, each with a number that has come before."""
     found: list[str] = []
     for name in names:

@@ -184,7 +184,7 @@ def asking(texts: pa.StringArray) -> Iterator[duckdb.DuckDBPyConnection]:
 def _database() -> duckdb.DuckDBPyConnection:
     """Spark runs a process a core, so one thread is enough."""
     found = duckdb.connect(config={"threads": 1})
-    # Its module tells of every object that outlives it.
+    # Its module reports every object that outlives it.
     atexit.register(_database.cache_clear)
     return found
 
@@ -236,7 +236,7 @@ def _type(kind: T.DataType) -> str:
 def _column(kind: T.DataType, values: pa.Array, found: _Found) -> tuple[pa.Array, Mask]:
     """The values as their column holds them, and where there is one; adds to `found`.
 
-    A struct of nulls does not tell whether there was one.
+    A struct of nulls does not say whether there was one.
     """
     if isinstance(kind, T.StructType):
         return _struct(kind, values, found)
@@ -278,7 +278,7 @@ def _count_members(kind: T.DataType, column: pa.Array, there: Mask, members: Mem
 def _list(kind: T.ArrayType, values: pa.ListArray, found: _Found) -> tuple[pa.Array, Mask]:
     inner = _Found.nothing(len(values.values))
     elements, there = _column(kind.elementType, values.values, inner)
-    # No colon tells of an element: one that is not there may have been anything, and a
+    # No colon stands for an element: one that is not there may have been anything, and a
     # string may have been an array.
     np.logical_or(inner.odd, ~there, out=inner.odd)
     if isinstance(kind.elementType, T.StringType):

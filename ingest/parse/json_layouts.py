@@ -50,7 +50,7 @@ class Layouts:
         rows = zip(keys.tolist(), plain[firsts].tolist(), strict=True)
         verdicts = [self._repeats_in(key, texts[row]) for key, row in rows]
         found[plain] = np.array(verdicts, dtype=bool)[of]
-        # An escape writes a name in another way, so that bytes do not tell which names are equal.
+        # An escape writes a name in another way, so that bytes do not say which names are equal.
         for row in np.flatnonzero(have_escapes).tolist():
             found[row] = repeats_a_name(texts[row].as_py())
         return found

@@ -50,7 +50,7 @@ class Members:
             np.add(mine, more, out=mine)
 
     def equals(self, other: Members) -> Mask:
-        """Where the counts are equal, nulls aside: a column does not tell null from missing."""
+        """Where the counts are equal, nulls aside: in a column null and missing are one."""
         found: Mask = self.scalars == other.scalars
         found &= (self.objects == other.objects) & (self.arrays == other.arrays)
         return found
@@ -68,7 +68,7 @@ class Members:
 
 
 class WrittenMembers:
-    """The members that texts write, as far as colons tell."""
+    """The members that texts write, counted by colons."""
 
     def __init__(self, texts: pa.StringArray) -> None:
         self._data, self._offsets = bytes_of(texts)

@@ -1,4 +1,4 @@
-"""Objects and lists whose shape their message's schema tells, whatever they hold."""
+"""Objects and lists whose shape their message's schema declares, whatever they hold."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _SCALARS = {
 class ShapedObject(dict[str, Any]):
     """A struct or a map; `shape` is a text as `shape.py` reads it.
 
-    It is empty for a map whose values alone tell what they are.
+    It is empty for a map whose shape follows from its values alone.
     """
 
     __slots__ = ("shape",)
@@ -97,7 +97,7 @@ def shaped(convert: Convert, schema: Mapping[str, Any]) -> Convert:
 
 
 def shape_of_schema(schema: Mapping[str, Any]) -> str:
-    """The shape of a Connect schema's values; empty where only the values tell it."""
+    """The shape of a Connect schema's values; empty where it follows from the values alone."""
     name, of = schema.get("name") or "", schema.get("type")
     if name == DECIMAL:
         return kind_of_decimal(schema.get("parameters") or {}) or STRING

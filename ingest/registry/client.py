@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
 _Answer = TypeVar("_Answer")
-# A registry that does not answer is told of soon: streams wait, and ask again.
+# A registry that does not answer is reported soon: streams wait, and ask again.
 _DEFAULTS = {"timeout": 10, "max.retries": 1, "cache.capacity": 10_000}
 _NOT_FOUND, _CONFLICT, _UNPROCESSABLE = 404, 409, 422
 # Answers about one id, and not about the registry: there is none of that number, or none for us;
@@ -64,20 +64,20 @@ class SchemaRegistry:
         return [one for one in found if one is not None]
 
     def _version(self, subject: str, number: int) -> Version | None:
-        told = self._asked(lambda client: client.get_version(subject, number))
-        text = self._text(told.schema) if told else None
-        return Version(told.schema_id or 0, number, text) if told and text is not None else None
+        answer = self._asked(lambda client: client.get_version(subject, number))
+        text = self._text(answer.schema) if answer else None
+        return Version(answer.schema_id or 0, number, text) if answer and text is not None else None
 
     def version_of(self, subject: str, schema: str) -> Version | None:
         """The version of a subject that a schema is; None where it is none."""
-        told = self._asked(lambda client: client.lookup_schema(subject, _avro(schema)))
-        return Version(told.schema_id or 0, told.version or 0, schema) if told else None
+        answer = self._asked(lambda client: client.lookup_schema(subject, _avro(schema)))
+        return Version(answer.schema_id or 0, answer.version or 0, schema) if answer else None
 
     def compatibility(self, subject: str) -> Compatibility:
         """What the registry asks of new schemas of a subject, by itself or as of all."""
-        told = self._asked(lambda client: client.get_compatibility(subject))
-        told = told or self._asked(lambda client: client.get_compatibility())
-        return Compatibility((told or "none").lower())
+        answer = self._asked(lambda client: client.get_compatibility(subject))
+        answer = answer or self._asked(lambda client: client.get_compatibility())
+        return Compatibility((answer or "none").lower())
 
     def ask_for(self, subject: str, compatibility: Compatibility) -> None:
         """From now on, ask this of new schemas of a subject, also of one that is not there yet."""

@@ -99,8 +99,10 @@ def _defined(schema: Any, space: str, known: dict[str, T.DataType | None]) -> T.
         kind = _bytes(schema)
     else:
         inner = name.rpartition(".")[0]
-        told = [(one["name"], _kind(one["type"], inner, known)) for one in schema["fields"]]
-        kind = T.StructType([T.StructField(field, each) for field, each in told])
+        typed_members = [
+            (one["name"], _kind(one["type"], inner, known)) for one in schema["fields"]
+        ]
+        kind = T.StructType([T.StructField(field, each) for field, each in typed_members])
     known[name] = kind
     return kind
 

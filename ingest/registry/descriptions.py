@@ -18,14 +18,14 @@ def descriptions(schemas: Iterable[str]) -> Mapping[tuple[str, ...], str]:
     found: dict[tuple[str, ...], str] = {}
     for text in schemas:
         try:
-            found |= dict(_told(json.loads(text), (), {}))
+            found |= dict(_descriptions(json.loads(text), (), {}))
         except ValueError:
             # What a registry holds may be anything.
             continue
     return found
 
 
-def _told(
+def _descriptions(
     schema: Any, path: tuple[str, ...], known: dict[str, Any]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     if len(path) > _DEEPEST:
@@ -33,7 +33,7 @@ def _told(
     if isinstance(schema, list):
         branches = [one for one in schema if one != "null"]
         # The members of a union of several are no fields of the schema.
-        yield from _told(branches[0], path, known) if len(branches) == 1 else ()
+        yield from _descriptions(branches[0], path, known) if len(branches) == 1 else ()
         return
     schema = known.get(schema, {}) if isinstance(schema, str) else schema
     if not isinstance(schema, dict):
@@ -44,13 +44,13 @@ def _told(
     if not path and _is_text(schema.get("doc")):
         yield path, schema["doc"].strip()
     if isinstance(schema.get("type"), dict | list):
-        yield from _told(schema["type"], path, known)
+        yield from _descriptions(schema["type"], path, known)
     fields = schema.get("fields")
     for field in fields if isinstance(fields, list) else ():
         if not isinstance(field, dict) or not isinstance(field.get("name"), str):
             continue
         below = (*path, field["name"])
-        yield from _told(field.get("type"), below, known)
+        yield from _descriptions(field.get("type"), below, known)
         if _is_text(field.get("doc")):
             yield below, field["doc"].strip()
 

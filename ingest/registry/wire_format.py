@@ -91,15 +91,18 @@ def number_of(value: bytes | None, headers: Headers) -> tuple[int | None, bytes]
     framed = int.from_bytes(value[1:FRAME], "big") if is_framed else None
     for key, given in headers or ():
         name = key.lower()
-        if is_of_id(name) and (told := _told(name, (given or b"")[:_LONGEST])) is not None:
-            is_again = name == ATTRIBUTE and told == framed
-            return told, value[FRAME:] if is_again else value
+        if (
+            is_of_id(name)
+            and (id_found := _number_in_header(name, (given or b"")[:_LONGEST])) is not None
+        ):
+            is_again = name == ATTRIBUTE and id_found == framed
+            return id_found, value[FRAME:] if is_again else value
     return framed, value[FRAME:] if is_framed else value
 
 
 @lru_cache(maxsize=1 << 12)
-def _told(name: str, value: bytes) -> int | None:
-    """The id in a header: of text or of eight bytes, in Confluent's behind a byte that tells."""
+def _number_in_header(name: str, value: bytes) -> int | None:
+    """The id in a header: of text or of eight bytes, in Confluent's after a magic byte."""
     if name == GUID_HEADER:
         if len(value) == GUID_FRAME and value[0] == GUID_MAGIC:
             return int.from_bytes(value[1:], "big") | _GUID

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # What declared properties may change: what aborted transactions wrote is not read, a topic is not
-# made by asking for it, and a broker that does not answer is told of within a minute, not in some.
+# made by asking for it, and a broker that does not answer is reported within a minute.
 _DEFAULTS = {
     "allow.auto.create.topics": "false",
     "isolation.level": "read_committed",
     "default.api.timeout.ms": "20000",
     "request.timeout.ms": "15000",
 }
-# Seconds for which a broker that did not answer is not told what has landed: other streams wait
+# Seconds for which a broker that did not answer gets no commits of offsets: other streams wait
 # meanwhile, and nothing depends on it.
 _QUIET = 60.0
 # Messages that take longer than what a task costs by itself.
@@ -84,11 +84,11 @@ class StreamSource(Protocol):
         ...
 
     def acknowledge(self) -> int | None:
-        """Tell the source what has landed; how many records wait there, where it can be told."""
+        """Report to the source what has landed; how many records wait there, if known."""
         ...
 
     def traced(self, error: HeadwaterError) -> HeadwaterError:
-        """What went wrong, with what the source can tell of it."""
+        """The error, with what the source knows of it."""
         ...
 
     def close(self) -> None:
@@ -294,8 +294,8 @@ class KafkaStreamSource:
                 self._acknowledged = batch
             return self._asked().behind(offsets)
         except Py4JError as error:
-            # Nothing that has landed depends on it; a broker that is away is told by the query.
-            log.debug("%s: the broker was not told what has landed: %s", self._stream.name, error)
+            # Nothing that has landed depends on it; the query reports a broker that is away.
+            log.debug("%s: offsets were not committed to the broker: %s", self._stream.name, error)
             self._quiet_until = time.monotonic() + _QUIET
             return None
 
@@ -306,8 +306,8 @@ class KafkaStreamSource:
             return error
         try:
             there = gaps.found(self._asked(), begins, known_topics(self._ids_file))
-        except Py4JError as told:
-            log.debug("%s: what is gone is not known: %s", self._stream.name, told)
+        except Py4JError as failure:
+            log.debug("%s: what is gone is not known: %s", self._stream.name, failure)
             return error
         return gaps.lost(self._stream.name, self._source, there) if there else error
 

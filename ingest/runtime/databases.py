@@ -69,7 +69,7 @@ class DatabaseWatch:
 
     @property
     def has_looked(self) -> bool:
-        """Whether a look has ended that nobody has been told of."""
+        """Whether a check has ended whose result nobody has read."""
         return self._looking is not None and self._looking.done()
 
     def _look(self, broker: Broker) -> Refused:

@@ -32,7 +32,7 @@ _MOST = 5
 
 @dataclass(frozen=True, slots=True)
 class DataLoss:
-    """Offsets of one partition that never landed; `last` is None where nobody can tell.
+    """Offsets of one partition that never landed; `last` is None where it is unknown.
 
     Of a database, changes that never came to the topic: all before `first` landed.
     """
@@ -63,7 +63,7 @@ def record(
     batch_id: int,
     now: datetime,
 ) -> None:
-    """Write gaps of a stream down; each once, however often a recovery is begun anew."""
+    """Write gaps of a stream down; each once, however often a recovery is repeated."""
     if not gaps:
         return
     path = lake.ops("gaps")
@@ -101,14 +101,14 @@ def found(admin: BrokerAdmin, begins: Offsets, known: Mapping[str, KnownTopic]) 
 
 def lost(stream: str, source: KafkaSource, gaps: Sequence[DataLoss]) -> DataLost:
     """The error that names gaps, and what to do."""
-    told = [str(gap) for gap in gaps[:_MOST]]
+    shown = [str(gap) for gap in gaps[:_MOST]]
     if len(gaps) > _MOST:
-        told.append(f"{len(gaps) - _MOST} partitions more")
+        shown.append(f"{len(gaps) - _MOST} partitions more")
     # Of several topics those that are there are read; a database's are made.
     is_sole = not (source.is_ordered or source.topic_pattern or source.database)
     is_deleted = is_sole and any(gap.last is None and gap.reason == REMOVED for gap in gaps)
     first = "make it again; then, " if is_deleted else ""
     return DataLost(
-        f"{stream}: {'; '.join(told)}. To go on from what there is: {first}"
+        f"{stream}: {'; '.join(shown)}. To go on from what there is: {first}"
         f"ingest recover --select source:{stream}"
     )

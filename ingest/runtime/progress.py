@@ -52,7 +52,7 @@ class StreamProgress:
     landed: int = 0
     rescued: int = 0
     quarantined: int = 0
-    # Records that wait at the source, where it tells.
+    # Records that wait at the source, if it knows.
     lag: int | None = None
     last_batch_at: str | None = None
     newest_batch_id: int = -1
@@ -94,7 +94,7 @@ def seen_totals(lake: Lake, stream: str, table: str) -> StreamProgress:
     totals = read_totals(lake, stream, table)
     if totals.state not in _AT_WORK or is_held(lake.lock(table)):
         return totals
-    # It may have ended, and told so, just before its lock was free.
+    # It may have ended, and recorded it, just before its lock was free.
     again = read_totals(lake, stream, table)
     return replace(again, state="killed") if again.state in _AT_WORK else again
 
@@ -121,13 +121,13 @@ def note(lake: Lake, stream: str, table: str, **changes: str | None) -> None:
 
 
 class Grown(Protocol):
-    """Is told the name of a stream whose tables have more rows, and of a batch in bronze."""
+    """Receives the name of a stream whose tables have more rows, and its batch in bronze."""
 
     def __call__(self, stream: str, batch_id: int | None = None, /) -> None: ...
 
 
 def _nobody(_stream: str, _batch_id: int | None = None, /) -> None:
-    """Nobody is told."""
+    """Does nothing."""
 
 
 @dataclass(slots=True)
@@ -221,7 +221,7 @@ def _batches_file(lake: Lake, table: str) -> Path:
 
 
 def _since(totals: StreamProgress, left: Sequence[tuple[Any, ...]]) -> datetime | None:
-    """When the oldest batch ended that may have to be told from written ones; None: any."""
+    """When the oldest batch ended that may be recorded twice; None: any."""
     if totals.last_batch_at is None:
         return None
     ends: list[datetime] = [row[-1] for row in left]

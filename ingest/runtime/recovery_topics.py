@@ -59,7 +59,7 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
     }
     for topic, there in starts.items():
         if any(offset > latest[topic][n] for n, offset in there.items()):
-            # It was made again, and what told so is gone.
+            # The topic was created again, and its first offsets are gone.
             since[topic], starts[topic] = newest + 2, dict(earliest[topic])
             again.pop(topic, None)
             remade.add(topic)

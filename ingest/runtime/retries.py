@@ -9,7 +9,7 @@ from ingest.declarations.stream import Stream
 
 # Seconds until the first try; each next one takes twice as long, up to the most.
 _FIRST, _MOST = 1.0, 60.0
-# A stream that has run for so long begins anew.
+# After so many seconds of running, retries start from the first interval again.
 _WELL = 300.0
 
 

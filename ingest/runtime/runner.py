@@ -132,7 +132,7 @@ def _in_own_pool(spark: SparkSession) -> None:
     Without a pool of its own it would share that of dbt's builds, where the first job goes first:
     each query of a build waited until a table was compacted.
     """
-    # Where Spark's Java process has been killed, who looks after streams tells it.
+    # The watcher of streams reports that Spark's Java process was killed.
     with contextlib.suppress(Py4JError, OSError):
         spark.sparkContext.setLocalProperty("spark.scheduler.pool", "upkeep")
 
@@ -205,8 +205,8 @@ def _guarded(query: StreamQuery, lake: Lake) -> None:
         query.discover()
         query.acknowledge()
     except Exception as error:  # the queue cannot be written, for one
-        told = explained(error, query.stream.name, lake)
-        query.error = query.error or told
+        failure = explained(error, query.stream.name, lake)
+        query.error = query.error or failure
         query.stop()
 
 
@@ -235,15 +235,15 @@ def _started(
             queries.append(query)
         except Exception as error:  # Spark's too, while tables are made: this stream's alone
             log.debug("%s", one.name, exc_info=True)
-            told = explained(error, one.name, lake)
+            failure = explained(error, one.name, lake)
             if query:
                 query.close()
-            if retries is not None and isinstance(told, _AWAY):
-                _try_later(one, told, lake, retries)
+            if retries is not None and isinstance(failure, _AWAY):
+                _try_later(one, failure, lake, retries)
                 continue
-            errors.append(told)
-            log.error("%s", told)
-            _note(one, "failed", told, lake)
+            errors.append(failure)
+            log.error("%s", failure)
+            _note(one, "failed", failure, lake)
     # After the tables are made and before anybody can miss them: dbt registers what is listed.
     started = [query.stream for query in queries]
     try:
@@ -282,9 +282,9 @@ def owned(
             except (Py4JError, ConnectionError):
                 try:
                     refuse_death(spark, lake)
-                except TerminalError as told:
+                except TerminalError as failure:
                     for one in streams:
-                        _note(one, "failed", told, lake)
+                        _note(one, "failed", failure, lake)
                     raise
                 raise
         spark.stop()

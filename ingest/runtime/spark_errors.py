@@ -68,9 +68,9 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
     text = str(error)
     log = f"{lake.root}/_logs/spark.log"
     # Memory first: what Kafka's client says of it looks like a broker that will come back.
-    told = _of_memory(text, stream) or _of_kafka(text, stream) or _of_storage(text, stream)
-    if told:
-        return told
+    known = _of_memory(text, stream) or _of_kafka(text, stream) or _of_storage(text, stream)
+    if known:
+        return known
     if found := _CHANGED.search(text):
         return TableChanged(
             f"{stream}: its table was changed under us ({found[1]}): "
@@ -159,5 +159,5 @@ def cause(error: BaseException) -> str:
         return str(raised[-1][:400])
     lines = [line.strip(" :\t") for line in text.splitlines()]
     # Py4J says first which call of its own failed.
-    told = [line for line in lines if line and not line.startswith("An error occurred while")]
-    return told[0][:400] if told else type(error).__name__
+    known = [line for line in lines if line and not line.startswith("An error occurred while")]
+    return known[0][:400] if known else type(error).__name__

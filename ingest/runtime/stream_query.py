@@ -121,8 +121,8 @@ class StreamQuery:
         # Held by a batch at work, and by the answers that are given between batches.
         self._at_work = threading.Lock()
         applied = self._totals.current_batch_id
-        told = self._have_applied, self._have_failed
-        self.upkeep = TableMaintenance(spark, lake, current, applied, *told, self._at_work)
+        callbacks = self._have_applied, self._have_failed
+        self.upkeep = TableMaintenance(spark, lake, current, applied, *callbacks, self._at_work)
 
     def _landing_in(self, lake: Lake) -> BatchProcessor:
         """What lands files as this query does, with what it knows, in a lake that is not there."""

@@ -203,7 +203,7 @@ class _Turn:
 
     @property
     def name(self) -> str:
-        """The group, as a person is told of it."""
+        """The group as messages name it."""
         return f"{self.stream}: group {self.group}"
 
     @property

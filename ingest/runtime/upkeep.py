@@ -40,7 +40,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 5.0, 60.0
 class TableMaintenance:
     """Of the tables of one stream, whose lock the caller holds.
 
-    `applied` is the newest batch that the table of living keys holds; `have_applied` is told of
+    `applied` is the newest batch that the table of living keys holds; `have_applied` is called with
     each newer one, `have_failed` of what goes wrong, and of its end. `landing` is held by a
     batch at work.
     """

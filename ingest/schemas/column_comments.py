@@ -24,18 +24,18 @@ class Comments:
         self._path = path
         self._are_columns = stream.is_plain_avro
         self._passed = {column.path[0] for column in stream.columns}
-        # What was told last, and of which schemas.
-        self._agreed, self._told = AvroSchemas(), dict[str, str]()
+        # The last comments, and of which schemas.
+        self._agreed, self._comments = AvroSchemas(), dict[str, str]()
 
     def of_new(self, columns: Collection[str], agreed: AvroSchemas) -> Mapping[str, str]:
         """Comments of those columns of a batch that are new; it is read by these schemas."""
         if agreed is not self._agreed:
             self._agreed = agreed
-            self._told = self._said(agreed) if self._are_columns else {}
-        told = self._told.keys() & set(columns)
-        if told - self._passed:
+            self._comments = self._said(agreed) if self._are_columns else {}
+        commented = self._comments.keys() & set(columns)
+        if commented - self._passed:
             self._passed |= set(delta_log.column_names(self._path))
-        return {name: self._told[name] for name in told - self._passed}
+        return {name: self._comments[name] for name in commented - self._passed}
 
     def _said(self, agreed: AvroSchemas) -> dict[str, str]:
         texts = [*agreed.writers.values(), *([agreed.reader] if agreed.reader else [])]

@@ -62,7 +62,7 @@ def is_in_range(kind: T.DataType, value: str) -> str:
 
 
 def utc_date_of(kind: T.DataType | None, value: str) -> str:
-    """SQL of the day of a column's value, in UTC; null where it tells none."""
+    """SQL of the day of a column's value, in UTC; null where it has none."""
     if isinstance(kind, T.StringType):
         return f"cast({from_text(T.TimestampType(), value)} as date)"
     return f"cast({value} as date)" if type(kind) in _FORMS else "cast(null as date)"

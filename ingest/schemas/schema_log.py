@@ -19,7 +19,7 @@ from ingest.storage.layout import Lake
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# What an entry with a schema of Avro tells.
+# The change that an entry with a schema of Avro records.
 WRITER, READER = AVRO_CHANGES = ("writer", "reader")
 _COLUMNS = (
     "stream string, _batch_id bigint comment 'Batch that learnt it.', "

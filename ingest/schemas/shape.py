@@ -89,15 +89,15 @@ def merged(shapes: Iterable[Shape]) -> Shape:
 
 
 def written_shape(shape: Shape) -> str:
-    """The text that tells a shape."""
+    """A shape as text."""
     return "|".join(_written(kind, shape) for kind in sorted(shape.kinds)) or VOID
 
 
 def _written(kind: str, shape: Shape) -> str:
     if kind == OBJECT:
         members = sorted(shape.fields.items())
-        told = (f"{quoted_name(name)}: {written_shape(one)}" for name, one in members)
-        return f"{OBJECT}<{', '.join(told)}>"
+        texts = (f"{quoted_name(name)}: {written_shape(one)}" for name, one in members)
+        return f"{OBJECT}<{', '.join(texts)}>"
     if kind in (ARRAY, MAP) and shape.element:
         return f"{kind}<{written_shape(shape.element)}>"
     return kind
@@ -110,7 +110,7 @@ def quoted_name(name: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def parse_shape(text: str) -> Shape:
-    """The shape that a text tells; ValueError where it is none."""
+    """The shape that a text describes; ValueError where it is none."""
     shape, rest = _parse(text)
     if rest.strip():
         raise ValueError(f"not a shape: {text!r}")

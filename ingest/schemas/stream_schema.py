@@ -74,10 +74,10 @@ class StreamSchema:
     def load(self, batch_id: int) -> None:
         """Know what was known when `batch_id` began. Raises DeclarationInvalid."""
         # A batch has two numbers.
-        told = schema_log.entries(self._path, self._stream.name, batch_id + 1)
-        self.is_ahead = any(entry["_batch_id"] > batch_id for entry in told)
-        self._recorded_by = {entry["_batch_id"] for entry in told}
-        there = [entry for entry in told if entry["event_type"] is None]
+        log_entries = schema_log.entries(self._path, self._stream.name, batch_id + 1)
+        self.is_ahead = any(entry["_batch_id"] > batch_id for entry in log_entries)
+        self._recorded_by = {entry["_batch_id"] for entry in log_entries}
+        there = [entry for entry in log_entries if entry["event_type"] is None]
         known = [entry for entry in there if entry["_batch_id"] <= batch_id]
         versions = {one["version"]: one["schema"] for one in known if one["schema"]}
         self._recorded = T.StructType()
@@ -119,10 +119,10 @@ class StreamSchema:
         seen = merged(parsed.values())
         result = self._evolved(lambda how: evolved(self.columns, seen, how, ingest_columns.NAMES))
         remembered = new if len(self._shapes) < MOST_SHAPES else {}
-        told = [
+        log_entries = [
             Entry(version=0, variation=key, shape=text) for key, text in sorted(remembered.items())
         ]
-        self._adopt(result, told, batch_id, now)
+        self._adopt(result, log_entries, batch_id, now)
         self._shapes |= parsed
 
     def on_trial(self, spark: SparkSession, lake: Lake) -> StreamSchema:
@@ -147,7 +147,7 @@ class StreamSchema:
         result = self._evolved(
             lambda how: widened(self.columns, incoming, how, ingest_columns.NAMES)
         )
-        told = [
+        log_entries = [
             Entry(
                 version=0,
                 variation=None if guid_of(number) else number,
@@ -159,8 +159,8 @@ class StreamSchema:
             if number not in self.agreed.writers
         ]
         if found.reader != self.agreed.reader:
-            told.append(Entry(version=0, prototype=found.reader, change=READER))
-        self._adopt(result, told, batch_id, now, part="agreed")
+            log_entries.append(Entry(version=0, prototype=found.reader, change=READER))
+        self._adopt(result, log_entries, batch_id, now, part="agreed")
         self.agreed = found
 
     def widen(self, incoming: T.StructType, batch_id: int, now: datetime) -> None:
@@ -200,7 +200,7 @@ class StreamSchema:
     def _adopt(
         self,
         result: Evolved,
-        told: Sequence[Entry],
+        log_entries: Sequence[Entry],
         batch_id: int,
         now: datetime,
         part: str = "schemas",
@@ -210,7 +210,7 @@ class StreamSchema:
         if is_new:
             self.columns = self._recorded = result.schema
             self.version += 1
-        rows = [replace(one, version=self.version) for one in told]
+        rows = [replace(one, version=self.version) for one in log_entries]
         if is_new:
             columns_json, added = result.schema.json(), list(result.added)
             rows.append(Entry(version=self.version, schema=columns_json, added=added))

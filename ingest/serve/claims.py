@@ -161,7 +161,7 @@ class DriverViews:
         self._spark = spark
 
     def claimed(self) -> Set[str]:
-        """Asked of the driver's memory: a statement each time would cost more than it tells."""
+        """Asked of the driver's memory: a statement each time would cost too much."""
         java: Any = self._spark._jsparkSession
         names = java.sharedState().globalTempViewManager().listViewNames(f"{CLAIM}*")
         return {names.apply(place).removeprefix(CLAIM) for place in range(names.size())}

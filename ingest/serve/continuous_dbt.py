@@ -33,7 +33,7 @@ _LOOK_EVERY = 0.5
 _SLICE = 10.0
 # Passes between two compactions of the tables to which each pass adds rows.
 _COMPACT_EVERY = 50
-# Passes between two in which the catalog is told all that it is to know.
+# Passes between two in which everything is registered in the catalog.
 _TELL_ALL_EVERY = 20
 
 
@@ -56,7 +56,7 @@ class ContinuousDbt:
         self._lock = threading.Lock()
         self._news, self._stopping = threading.Event(), threading.Event()
         self._known_to_claim: frozenset[str] = frozenset()
-        # What the catalog was told last, and how often streams had grown then.
+        # What was last registered in the catalog, and how often streams had grown then.
         self._registered: tuple[Catalog, int] | None = None
         # Whether a model has failed since, be it for a table that the catalog has lost.
         self._is_doubted = False
@@ -150,9 +150,9 @@ class ContinuousDbt:
         return built
 
     def _surely_registered(self) -> Catalog | None:
-        """What the catalog knows, unless it may have to be told more.
+        """What the catalog knows; None where something may have to be registered.
 
-        Now and then it is told all again: somebody may have dropped what no model reads.
+        Now and then everything is registered again: somebody may have dropped what no model reads.
         """
         is_due = self._passes % _TELL_ALL_EVERY == 0
         if not self._registered or is_due or self._is_doubted or self._dbt.is_waiting:
@@ -171,8 +171,8 @@ class ContinuousDbt:
     def _register(self) -> bool:
         """Show new tables and types of events at once, also those that no model reads."""
         growths, catalog = self._growths, self._facts.catalog()
-        told, growths_then = self._registered or (None, -1)
-        if catalog != told or (self._dbt.is_waiting and growths != growths_then):
+        registered, growths_then = self._registered or (None, -1)
+        if catalog != registered or (self._dbt.is_waiting and growths != growths_then):
             self._dbt.register()
             self._registered = catalog, growths
         return False

@@ -35,7 +35,7 @@ _OUTCOMES = {"success": Outcome.BUILT, "error": Outcome.FAILED, "partial success
 _TARGET = "target/serve"
 # Where macros find what this process knows and can do (macros/serve/driver_facts.sql).
 _FACTS = "headwater_driver"
-# Where they tell whether a type waits for its columns (macros/catalog/register_types.sql).
+# Where they say whether a type waits for its columns (macros/catalog/register_types.sql).
 _WAITING = "headwater_types_waiting"
 # The profile's output that joins this process's session.
 _SESSION = "local"
@@ -55,7 +55,7 @@ class DbtBuild:
     ) -> Mapping[str, Built]:
         """Build models, until done or until `ends` says so between two of them.
 
-        `registered` is what Spark's catalog knows for sure, which it is not told again.
+        `registered` is what Spark's catalog knows for sure, which is not registered again.
         Raises ModelFailed where dbt itself could not, so that nothing was built.
         """
         chosen = sorted(self._selector(model) for model in models)
@@ -106,7 +106,7 @@ class DbtBuild:
 
         # Macros keep what they learn in the same place, from one invocation to the next.
         self.manifest.flat_graph[_FACTS] = {
-            **self.facts.told(registered),
+            **self.facts.for_macros(registered),
             "append": self.records.append,
             "last_commit": self.records.last_commit,
             "table_bytes": self.records.table_bytes,
@@ -135,11 +135,11 @@ def first_line(said: object) -> str:
         return str(causes[-1])[:400]
     lines = [line.strip(" :\t") for line in str(said).splitlines() if line.strip(" :\t")]
     # dbt says first what kind of error it is and where, each further in than the last.
-    told = [
+    messages = [
         line
         for line in lines
         if not line.endswith("Error")
         and " Error in " not in line
         and not line.startswith("An error occurred while calling")
     ]
-    return (told or lines or [type(said).__name__])[0][:400]
+    return (messages or lines or [type(said).__name__])[0][:400]

@@ -1,4 +1,4 @@
-"""What this process knows, told to the macros of its own dbt.
+"""What this process knows, for the macros of its own dbt.
 
 Macros of another dbt ask Spark: which tables there are, which types of events, how far each stream
 is. A statement takes a second where streams keep the processors busy, and a pass has few models.
@@ -32,7 +32,7 @@ class Catalog(NamedTuple):
 
 
 class DriverState:
-    """The facts; threads of streams tell them, and that of the builds asks."""
+    """State of the driver: threads of streams write it, the thread of builds reads it."""
 
     def __init__(self, lake: Lake, streams: Iterable[Stream]) -> None:
         self._lake = lake
@@ -54,18 +54,18 @@ class DriverState:
             changed[one["stream"]] = max(changed.get(one["stream"], -1), _micros(one["changed_at"]))
         return Catalog(frozenset(one["table_name"] for one in tables), changed)
 
-    def told(self, registered: Catalog | None = None) -> Mapping[str, Any]:
+    def for_macros(self, registered: Catalog | None = None) -> Mapping[str, Any]:
         """What macros read (macros/serve/driver_facts.sql), of values of JSON.
 
         newest         {table of bronze: its newest batch}, where one has landed in this process,
                        which goes on while dbt builds, for a later model may read further; of
-                       streams that have types, for which all of its types are told here; -1 of
+                       streams that have types, for which all of its types are here; -1 of
                        streams that are not among `tables`
         tables         names of the tables that `ops.stream_tables` lists
         types          rows of `ops.event_types`; null is left out
         types_changed  {stream: when the newest change of a type was, in microseconds}
         marks_version  Delta's version of `ops.model_marks`, -1 where there is none
-        is_registered  whether the catalog is as it is here: told of nothing since, `registered`
+        is_registered  whether the catalog has all that is here since `registered`
         """
         # First: types are written down before the batch lands that brings them.
         typed = {

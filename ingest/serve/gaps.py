@@ -37,9 +37,9 @@ def marked(lake: Lake, states: Sequence[ModelState]) -> Sequence[ModelState]:
 def _behind(one: ModelState, streams: Iterable[str]) -> ModelState:
     if not streams:
         return one
-    told = f"behind a gap of {', '.join(streams)}"
+    reason = f"behind a gap of {', '.join(streams)}"
     return replace(
         one,
         state="incomplete" if one.state == "built" else one.state,
-        error=f"{told}; {one.error}" if one.error else told,
+        error=f"{reason}; {one.error}" if one.error else reason,
     )

@@ -47,7 +47,7 @@ class FastBookkeeping:
         return True
 
     def last_commit(self, schema: str, name: str) -> Mapping[str, Any] | None:
-        """What the newest commit to a table tells of itself; None where the table is elsewhere."""
+        """`commitInfo` of the newest commit to a table; None where the table is elsewhere."""
         path = self.lake.table(schema, name)
         return delta_log.last_commit(path) if self.lake.is_table(path) else None
 

@@ -96,7 +96,7 @@ class SqlEndpoint:
         jvm: Any = self._spark._jvm
         for name, value in self._at.properties.items():
             if name.startswith(f"{_AUTHENTICATION}."):
-                # What asks the directory reads files and these, and nothing that Spark was told.
+                # What asks the directory reads files and these, and nothing of Spark's session.
                 jvm.java.lang.System.setProperty(name, value)
         servers = jvm.org.apache.spark.sql.hive.thriftserver.HiveThriftServer2
         try:

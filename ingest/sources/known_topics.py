@@ -64,7 +64,7 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class KnownTopic:
-    """What tells a topic from others of its name, and the first batch that has rows of it."""
+    """Identity of a topic, and the first batch that has rows of it."""
 
     id: str
     since: int

@@ -51,7 +51,7 @@ class DataFile:
     @property
     def add(self) -> str:
         """The action that adds it to its table, as Delta's log has it."""
-        told = {
+        values = {
             "path": self.name,
             "partitionValues": {},
             "size": self.size,
@@ -59,7 +59,7 @@ class DataFile:
             "dataChange": True,
             "stats": self.stats,
         }
-        return json.dumps({"add": told})
+        return json.dumps({"add": values})
 
 
 class FileAppend:
@@ -72,10 +72,10 @@ class FileAppend:
         self._transaction = self._delta.DeltaLog.forTable(
             spark._jsparkSession, path
         ).startTransaction()
-        told = json.loads(self._transaction.metadata().json())["metaData"]
+        values = json.loads(self._transaction.metadata().json())["metaData"]
         protocol = json.loads(self._transaction.protocol().json())["protocol"]
-        self.columns = T.StructType.fromJson(json.loads(told["schemaString"]))
-        self.is_able = _is_plain(told, protocol, self.columns)
+        self.columns = T.StructType.fromJson(json.loads(values["schemaString"]))
+        self.is_able = _is_plain(values, protocol, self.columns)
 
     def commit(self, files: Sequence[DataFile]) -> None:
         """Make the files part of the table. Raises what Spark's own write would."""
@@ -99,14 +99,14 @@ class FileAppend:
     def _tell(self, counts: Mapping[str, int]) -> None:
         """Have the table's history show what Spark's own writes show."""
         java, context = self._java, self._spark._jsc.sc()
-        told = java.java.util.HashMap()
+        values = java.java.util.HashMap()
         for name, count in counts.items():
             metric = java.org.apache.spark.sql.execution.metric.SQLMetrics.createMetric(
                 context, name
             )
             metric.set(count)
-            told.put(name, metric)
-        found = java.scala.jdk.javaapi.CollectionConverters.asScala(told)
+            values.put(name, metric)
+        found = java.scala.jdk.javaapi.CollectionConverters.asScala(values)
         maps = getattr(getattr(java.scala.collection.immutable, "Map$"), "MODULE$")
         self._transaction.registerSQLMetrics(
             self._spark._jsparkSession, getattr(maps, "from")(found)

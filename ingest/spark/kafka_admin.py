@@ -31,7 +31,7 @@ class BrokerAdmin:
         self._noted = self._kafka.clients.consumer.OffsetAndMetadata
         self._earliest = self._kafka.clients.admin.OffsetSpec.earliest()
         self._latest = self._kafka.clients.admin.OffsetSpec.latest()
-        self._told = properties
+        self._given = properties
         level = properties.get("isolation.level", "read_uncommitted").upper()
         self._visible = self._kafka.clients.admin.ListOffsetsOptions(
             self._kafka.common.IsolationLevel.valueOf(level)
@@ -39,7 +39,7 @@ class BrokerAdmin:
         self._admin = self._kafka.clients.admin.Admin.create(self._properties())
 
     def topic_ids(self, topics: Iterable[str]) -> Mapping[str, str]:
-        """What tells a topic from one of the same name that was made before or after it.
+        """Identity of a topic: one that is created again under its name has another.
 
         Of those that are there.
         """
@@ -135,7 +135,7 @@ class BrokerAdmin:
 
     def _properties(self) -> Any:
         settings = self._jvm.java.util.Properties()
-        for name, value in self._told.items():
+        for name, value in self._given.items():
             settings.setProperty(name, value)
         return settings
 

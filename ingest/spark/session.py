@@ -113,8 +113,8 @@ _ARROW_UNCHECKED = (
     "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 )
 
-# Where set-up keeps the classes that Spark loads, in the project. Java would tell everybody where
-# it cannot use them.
+# Where set-up keeps the classes that Spark loads, in the project. Java would warn where it
+# cannot use them.
 CLASSES = ".jars/classes.jsa"
 _SILENTLY = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 
@@ -220,7 +220,7 @@ def _started(
     )
     with _jvm_speaks_to(Path(lake, "_logs", "spark.log")):
         spark = builder.getOrCreate()
-    # It prints a stack trace where the Java process is killed, which we tell in a line.
+    # It prints a stack trace where the Java process is killed, which we report in a line.
     server: Any = spark.sparkContext._accumulatorServer
     server.handle_error = lambda *_: None
     jvm: Any = spark._jvm

@@ -74,7 +74,7 @@ class Broker(JavaPart):
         return (*self._java, "-Xmx400m", "kafka.Kafka", str(self._properties(place)))
 
     def is_healthy(self, place: ServiceHome) -> bool:
-        """See Part: it tells its topics."""
+        """See Part: it lists its topics."""
         from confluent_kafka import KafkaException
         from confluent_kafka.admin import AdminClient
 

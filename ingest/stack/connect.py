@@ -25,7 +25,7 @@ offset.flush.interval.ms=1000
 plugin.discovery=only_scan
 plugin.path={plugins}
 producer.max.request.size=10485760
-# A change tells its whole schema: by default three of them are a request, one after the other.
+# A change carries its whole schema: by default three of them are a request, one after the other.
 producer.batch.size=524288
 producer.linger.ms=50
 connector.client.config.override.policy=All
@@ -63,5 +63,5 @@ class Connect(JavaPart):
         return (*self._java, "-Xmx400m", program, f"{place.folder}/connect.properties")
 
     def is_healthy(self, place: ServiceHome) -> bool:
-        """See Part: it tells its connectors."""
+        """See Part: it lists its connectors."""
         return answers(place.ports["clients"], "/connectors")

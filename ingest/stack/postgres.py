@@ -68,7 +68,7 @@ class Postgres:
             shutil.chown(place.folder, self.user)
         place.folder.chmod(0o700)
         programs = self._programs(place)
-        # It gets its name when all of it is there, so that a start that was killed is begun anew.
+        # It gets its name when all of it is there, so that a start that was killed is repeated.
         data = place.folder / "data.new"
         shutil.rmtree(data, ignore_errors=True)
         made = ["-D", str(data), "-U", "postgres", "-E", "UTF8", "-A", "trust"]

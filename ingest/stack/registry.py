@@ -51,7 +51,7 @@ class Registry(JavaPart):
     def command(self, place: ServiceHome) -> Sequence[str]:
         """See Part."""
         postgres = place.beside["postgres"].ports["clients"]
-        told = {
+        properties = {
             "java.io.tmpdir": f"{place.folder}/work",
             "quarkus.http.host": "127.0.0.1",
             "quarkus.http.port": place.ports["clients"],
@@ -63,12 +63,12 @@ class Registry(JavaPart):
             "apicurio.datasource.username": "postgres",
             "apicurio.datasource.password": "postgres",
         }
-        options = [f"-D{name}={value}" for name, value in told.items()]
+        options = [f"-D{name}={value}" for name, value in properties.items()]
         (program,) = self._unpacked().glob("*-runner.jar")
         return (*self._java[:-2], _FIRST_COMPILER, "-Xmx300m", *options, "-jar", str(program))
 
     def is_healthy(self, place: ServiceHome) -> bool:
-        """See Part: it tells its subjects."""
+        """See Part: it lists its subjects."""
         return answers(place.ports["clients"], f"{API}/subjects")
 
     def _unpacked(self) -> Path:
@@ -85,5 +85,5 @@ class Registry(JavaPart):
         shutil.rmtree(self._unpacked(), ignore_errors=True)
         with tarfile.open(archives[0]) as archive:
             archive.extractall(self._unpacked(), filter="data")
-        # Written last: an unpacking that was killed is begun anew.
+        # Written last: an unpacking that was killed is repeated.
         named.touch()

@@ -222,7 +222,7 @@ class Stack:
             state=state,
             address=self.address(name),
             pid=pid,
-            memory_mb=int(_told_by_ps(pid, "rss=") or 0) // 1024 if pid else None,
+            memory_mb=int(_ask_ps(pid, "rss=") or 0) // 1024 if pid else None,
             folder=known.get("folder", ""),
         )
 
@@ -234,7 +234,7 @@ class Stack:
         """The process of a part; a number that another one has got since is not it."""
         known = self._known().get(name, {})
         pid, folder = known.get("pid"), known.get("folder", "")
-        is_it = pid is not None and f"{folder}/" in _told_by_ps(pid, "command=")
+        is_it = pid is not None and f"{folder}/" in _ask_ps(pid, "command=")
         return pid if is_it else None
 
     def _known(self) -> dict[str, dict[str, Any]]:
@@ -271,19 +271,19 @@ def _ended(name: str, pid: int, wish: signal.Signals) -> None:
 
 
 def _is_alive(pid: int) -> bool:
-    told = _told_by_ps(pid, "stat=")
+    answer = _ask_ps(pid, "stat=")
     # Java's first thread may have ended before others (`l`), which hold its ports and files.
-    return bool(told) and (told[0] != "Z" or "l" in told)
+    return bool(answer) and (answer[0] != "Z" or "l" in answer)
 
 
-def _told_by_ps(pid: int, what: str) -> str:
-    """What `ps` tells of a process; empty where there is none."""
-    told = subprocess.run(
+def _ask_ps(pid: int, what: str) -> str:
+    """What `ps` prints of a process; empty where there is none."""
+    answer = subprocess.run(
         ["ps", "-ww", "-o", what, "-p", str(pid)],
         capture_output=True,
         text=True,
         check=False,
-        # Ctrl-C is not for it: it would tell nothing of a process that is there.
+        # Ctrl-C is not for it: it would print nothing of a process that is there.
         start_new_session=True,
     )
-    return told.stdout.strip()
+    return answer.stdout.strip()

@@ -1,4 +1,4 @@
-"""Delta tables without Spark: what their logs tell, and a few rows; milliseconds each."""
+"""Delta tables without Spark: their logs, and a few rows; milliseconds each."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def newest_batch(path: str) -> int:
 
 
 def nulls(path: str, column: str) -> int:
-    """How many rows have no value in a column, as far as the files tell."""
+    """How many rows have no value in a column, as far as statistics of files say."""
     return sum(one.get(f"null_count.{column}") or 0 for one in _files(path).to_pylist())
 
 
@@ -181,8 +181,8 @@ def distinct_values(
 ) -> pa.Array | None:
     """The values of a column in rows whose `counter` is in (after, up to], sorted, null last.
 
-    Read from the files alone: a deleted row may count. None where they do not tell, or hold more
-    than `most_rows`.
+    Read from the files alone: a deleted row may count. None where statistics are missing, or
+    there are more than `most_rows`.
     """
     after, up_to = batches
     table = DeltaTable(path)

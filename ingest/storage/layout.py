@@ -33,7 +33,7 @@ class Lake:
         return Path(self.root, "_checkpoints", f"{table}.json")
 
     def topics(self, table: str) -> Path:
-        """File of the topics that the stream of `table` has read, by what tells them apart."""
+        """File of the topics that the stream of `table` has read, by what identifies them."""
         return Path(self.root, "_checkpoints", f"{table}.topics.json")
 
     def recovered(self, table: str) -> Path:

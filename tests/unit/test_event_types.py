@@ -301,7 +301,7 @@ def test_decisions() -> None:
     pinned = one.decided(Change.PINNED, one.versions[1])
     assert (pinned.is_pinned, list(pinned.rescued)) == (True, [("a",)])
     reverted = one.decided(Change.REVERTED, one.versions[1])
-    # What does not go with the version is judged anew when it comes again.
+    # What does not go with the version is judged again when it comes again.
     assert set(reverted.landed) == {0, 1}
 
 

@@ -50,8 +50,8 @@ def lake(tmp_path: Path) -> Lake:
 
 
 def test_nothing_is_told_of_an_empty_lake(tmp_path: Path) -> None:
-    told = DriverState(Lake(str(tmp_path)), [stream(**TYPED)]).told()
-    assert {**told, "newest": dict(told["newest"])} == {
+    given = DriverState(Lake(str(tmp_path)), [stream(**TYPED)]).for_macros()
+    assert {**given, "newest": dict(given["newest"])} == {
         "newest": {"shop__events": -1},
         "tables": [],
         "types": [],
@@ -69,12 +69,12 @@ def test_tables_types_and_the_marks_version_are_those_of_the_lake(lake: Lake) ->
         event_type("kept", table_columns="a", filled_batch_id=2, pending="x"),
     )
     write(lake, "model_marks", {"mark": 1})
-    told = DriverState(lake, [stream(**TYPED)]).told()
-    assert told["tables"] == ["ops.event_types", "shop__events"]
-    assert told["types_changed"] == {"shop.events": MICROS}
-    assert told["marks_version"] == 0
+    given = DriverState(lake, [stream(**TYPED)]).for_macros()
+    assert given["tables"] == ["ops.event_types", "shop__events"]
+    assert given["types_changed"] == {"shop.events": MICROS}
+    assert given["marks_version"] == 0
     place = {"stream": "shop.events", "table_schema": "bronze_shop"}
-    seen, kept = sorted(told["types"], key=lambda one: str(one["table_name"]), reverse=True)
+    seen, kept = sorted(given["types"], key=lambda one: str(one["table_name"]), reverse=True)
     assert seen == {**place, "event_type": "seen", "table_name": "seen"}
     # What only readers of a type's own table ask.
     more = {"filled_batch_id": 2, "pending": "x"}
@@ -94,9 +94,9 @@ def test_counts_of_types_are_no_news_to_the_catalog(lake: Lake) -> None:
 def test_a_catalog_that_knows_all_needs_not_be_told(lake: Lake) -> None:
     facts = DriverState(lake, [stream()])
     known = facts.catalog()
-    assert facts.told(known)["is_registered"]
+    assert facts.for_macros(known)["is_registered"]
     write(lake, "stream_tables", {"table_name": "shop__orders"})
-    assert not facts.told(known)["is_registered"]
+    assert not facts.for_macros(known)["is_registered"]
 
 
 @pytest.mark.parametrize("types", [{}, TYPED])
@@ -104,16 +104,16 @@ def test_a_stream_is_unread_until_it_is_listed(tmp_path: Path, types: dict[str, 
     lake = Lake(str(tmp_path))
     facts = DriverState(lake, [stream(**types)])
     write(lake, "shop__events", {"_batch_id": 0}, schema="bronze")
-    told = facts.told()["newest"]
+    given = facts.for_macros()["newest"]
     facts.landed("shop.events", 0)
-    assert told["shop__events"] == -1
+    assert given["shop__events"] == -1
     write(lake, "stream_tables", {"table_name": "shop__events"})
-    assert facts.told()["newest"]["shop__events"] == 0
+    assert facts.for_macros()["newest"]["shop__events"] == 0
 
 
 def test_a_stream_without_types_is_told_as_it_lands(lake: Lake) -> None:
     facts = DriverState(lake, [stream()])
-    newest = facts.told()["newest"]
+    newest = facts.for_macros()["newest"]
     assert newest.get("shop__events") is None
     facts.landed("shop.events", 4)
     assert newest["shop__events"] == 4
@@ -121,16 +121,16 @@ def test_a_stream_without_types_is_told_as_it_lands(lake: Lake) -> None:
 
 def test_a_stream_that_has_types_is_told_as_far_as_its_types(lake: Lake) -> None:
     facts = DriverState(lake, [stream(**TYPED)])
-    told = facts.told()["newest"]
-    assert told["shop__events"] == 3
+    given = facts.for_macros()["newest"]
+    assert given["shop__events"] == 3
     facts.landed("shop.events", 4)
     # A batch that lands after may have brought types that were not told.
-    assert told["shop__events"] == 3
-    assert facts.told()["newest"]["shop__events"] == 4
+    assert given["shop__events"] == 3
+    assert facts.for_macros()["newest"]["shop__events"] == 4
 
 
 def test_what_another_process_lands_is_looked_up(lake: Lake) -> None:
     facts = DriverState(lake, [stream(**TYPED)])
-    assert facts.told()["newest"]["shop__events"] == 3
+    assert facts.for_macros()["newest"]["shop__events"] == 3
     write(lake, "shop__events", {"_batch_id": 5}, schema="bronze")
-    assert facts.told()["newest"]["shop__events"] == 5
+    assert facts.for_macros()["newest"]["shop__events"] == 5
