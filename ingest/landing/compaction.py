@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ingest.spark.delta_tables import unclustered_files
 from ingest.storage import delta_log
 
 if TYPE_CHECKING:
@@ -67,7 +68,4 @@ def _are_unclustered(spark: SparkSession, path: str, least: int) -> bool:
     """Whether so many files of a clustered table, of any size, have never been clustered."""
     if not delta_log.is_clustered(path):
         return False
-    jvm: Any = spark._jvm
-    log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, path)
-    snapshot = log.unsafeVolatileSnapshot()
-    return bool(snapshot.allFiles().where("clusteringProvider is null").count() >= least)
+    return unclustered_files(spark, path) >= least

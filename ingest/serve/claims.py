@@ -15,7 +15,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from ingest.spark.thrift_server import global_views, seconds_since_statement
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -162,9 +164,7 @@ class DriverViews:
 
     def claimed(self) -> Set[str]:
         """Asked of the driver's memory: a statement each time would cost too much."""
-        java: Any = self._spark._jsparkSession
-        names = java.sharedState().globalTempViewManager().listViewNames(f"{CLAIM}*")
-        return {names.apply(place).removeprefix(CLAIM) for place in range(names.size())}
+        return {name.removeprefix(CLAIM) for name in global_views(self._spark, CLAIM)}
 
     def models(self, claim: str) -> frozenset[str]:
         """One text, with blanks between the ids."""
@@ -173,21 +173,7 @@ class DriverViews:
 
     def silence(self, claim: str) -> float | None:
         """Each statement of a dbt has its invocation id in a comment (dbt_project.yml)."""
-        jvm: Any = self._spark._jvm
-        context: Any = self._spark.sparkContext._jsc
-        store = jvm.org.apache.spark.sql.hive.thriftserver.ui.HiveThriftServer2AppStatusStore(
-            context.sc().statusStore().store()
-        )
-        found = store.getExecutionList()
-        own = [
-            one
-            for one in (found.apply(place) for place in range(found.size()))
-            if claim in one.statement().replace("-", "_")
-        ]
-        if any(one.isExecutionActive() for one in own):
-            return 0.0
-        ended = [one.finishTimestamp() for one in own]
-        return time.time() - max(ended) / 1000 if ended else None
+        return seconds_since_statement(self._spark, claim)
 
     def show(self, name: str) -> None:
         """A row, so that it is a view."""

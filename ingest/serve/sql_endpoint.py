@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest.client_properties import read_properties
-from ingest.errors import AddressRefused, EndpointFailed
+from ingest.errors import AddressRefused
+from ingest.spark.thrift_server import start_thrift_server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -91,20 +92,13 @@ class SqlEndpoint:
 
     def __enter__(self) -> SqlEndpoint:
         """Listen. Raises EndpointFailed."""
-        from py4j.protocol import Py4JJavaError
-
-        jvm: Any = self._spark._jvm
-        for name, value in self._at.properties.items():
-            if name.startswith(f"{_AUTHENTICATION}."):
-                # What asks the directory reads files and these, and nothing of Spark's session.
-                jvm.java.lang.System.setProperty(name, value)
-        servers = jvm.org.apache.spark.sql.hive.thriftserver.HiveThriftServer2
-        try:
-            # False: its failure is not the end of the driver.
-            self._server = servers.startWithSparkSession(self._spark._jsparkSession, False)
-        except Py4JJavaError as error:
-            said = str(error.java_exception.getMessage())
-            raise EndpointFailed(f"the SQL endpoint does not start: {said}") from error
+        # What asks the directory reads files and these, and nothing of Spark's session.
+        login = {
+            name: value
+            for name, value in self._at.properties.items()
+            if name.startswith(f"{_AUTHENTICATION}.")
+        }
+        self._server = start_thrift_server(self._spark, login)
         return self
 
     def __exit__(self, *_: object) -> None:

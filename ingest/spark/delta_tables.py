@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as T
 
@@ -132,6 +132,14 @@ def ensure_table(path: str, ddl: str) -> None:
 def table_schema(spark: SparkSession, path: str) -> T.StructType:
     """The columns of the Delta table at `path`."""
     return spark.read.format("delta").load(path).schema
+
+
+def unclustered_files(spark: SparkSession, path: str) -> int:
+    """How many files of the clustered Delta table at `path` have never been clustered."""
+    jvm: Any = spark._jvm
+    log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, path)
+    snapshot = log.unsafeVolatileSnapshot()
+    return int(snapshot.allFiles().where("clusteringProvider is null").count())
 
 
 @functools.cache

@@ -90,6 +90,12 @@ def test_one_module_builds_sessions() -> None:
     assert builders == ["ingest/spark/session.py"]
 
 
+def test_one_room_calls_the_jvm() -> None:
+    calls = re.compile(r"\._j(vm|sc|sparkSession|df)\b")
+    rooms = {layer_of(path) for path in MODULES if calls.search(path.read_text("utf-8"))}
+    assert rooms == {"spark"}
+
+
 def test_one_module_reads_the_environment() -> None:
     readers = [
         name_of(path)
