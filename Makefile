@@ -8,12 +8,15 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 TESTS := test-build test-ingest test-live test-suite test-play test-commands
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
+# Where each group of tests writes what it took.
+REPORTS := target/tests
+REPORT = --junitxml=$(REPORTS)/$@.xml
 # Tests that draw their input.
 PROMISES = $(shell grep -rlw fuzzing tests --include='test_*.py')
-.PHONY: help setup demo live test $(TESTS) fuzz lint docs bench lock clean
+.PHONY: help setup demo live test test-fast $(TESTS) fuzz lint docs bench lock clean
 
 help: ## Show this
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
 
 setup: ## Install everything into this folder, from the lock files
 	@$(RUN)
@@ -26,26 +29,31 @@ live: ## Start Kafka, PostgreSQL and a registry, let a marketplace work, and wat
 
 test: lint ## Lint, then every test, two groups at a time
 	@echo "Groups of tests run two at a time for some minutes; each prints when it is done."
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(GROUPED) $(TESTS)
+	@rm -rf $(REPORTS)
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(GROUPED) $(TESTS); status=$$?; \
+	$(RUN) python -m scripts.slowest $(REPORTS); exit $$status
+
+test-fast: ## The tests that need no Spark
+	@$(RUN) pytest tests/unit
 
 test-build:
-	@$(RUN) pytest tests/build $(addprefix --ignore=,tests/build/dbt_suite $(COMMANDS))
+	@$(RUN) pytest $(REPORT) tests/build $(addprefix --ignore=,tests/build/dbt_suite $(COMMANDS))
 
 test-ingest:
-	@$(RUN) pytest tests/unit tests/spark
+	@$(RUN) pytest $(REPORT) tests/unit tests/spark
 
 test-suite:
-	@$(RUN) pytest tests/build/dbt_suite
+	@$(RUN) pytest $(REPORT) tests/build/dbt_suite
 
 test-commands:
-	@$(RUN) pytest $(COMMANDS)
+	@$(RUN) pytest $(REPORT) $(COMMANDS)
 
 test-live:
-	@$(RUN) pytest tests/live --ignore=tests/live/test_play.py
+	@$(RUN) pytest $(REPORT) tests/live --ignore=tests/live/test_play.py
 
 # In a process of its own beside others, so that both halves end together.
 test-play:
-	@$(RUN) pytest tests/live/test_play.py
+	@$(RUN) pytest $(REPORT) tests/live/test_play.py
 
 # Ten times the cases, from a seed of the moment, which the first line names.
 FUZZ := HEADWATER_FUZZ=$(or $(CASES),10) HEADWATER_FUZZ_SEED=$(or $(SEED),$(shell date +%s))
