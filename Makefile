@@ -69,6 +69,7 @@ lint: ## ruff, mypy and sqlfluff
 	@$(RUN) .venv-sqllint/bin/sqlfluff lint models tests/dbt
 
 docs: ## Write the docs page, with lineage from stream to gold, and open it
+	@echo "Writing the docs page; dbt reads the columns of all tables, for half a minute or so."
 	@$(RUN) dbt docs generate --static
 	@$(RUN) ingest docs >/dev/null
 	@page="$(CURDIR)/target/static_index.html"; echo "Docs page: $$page"; [ -t 1 ] || exit 0; \

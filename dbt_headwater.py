@@ -11,6 +11,7 @@ its errors made short.
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import re
 import sys
@@ -32,6 +33,7 @@ from ingest.spark.shell import with_programs
 from ingest.storage import embedded_catalog
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_WAREHOUSE = "spark.sql.warehouse.dir"
 # dbt's own names of its commands that open no connection.
 READING_ONLY = {"clean", "deps", "init", "list", "ls", "parse", "serve"}
 
@@ -53,6 +55,7 @@ class HeadwaterPlugin(dbtPlugin):
         try:
             prepare(credentials.server_side_parameters or {})
             start_from_kept_classes(credentials.server_side_parameters)
+            log_java(Path(str(credentials.server_side_parameters.get(_WAREHOUSE) or "lake")))
         except HeadwaterError as error:
             raise DbtRuntimeError(f"{error.code}: {error}") from None
         keep_rows()
@@ -71,8 +74,36 @@ def prepare(parameters: Mapping[str, Any]) -> None:
 
 def start_from_kept_classes(parameters: dict[str, Any]) -> None:
     """Have the Java that a profile's settings start use the classes that set-up has kept."""
-    told = parameters.get(_JAVA_OPTIONS, "")
-    parameters[_JAVA_OPTIONS] = f"{told} {kept_classes()}".strip()
+    given = parameters.get(_JAVA_OPTIONS, "")
+    parameters[_JAVA_OPTIONS] = f"{given} {kept_classes()}".strip()
+
+
+def log_java(lake: Path) -> None:
+    """Send what Java prints to `<lake>/_logs/spark.log`: notes that no setting silences."""
+    from pyspark.core import context
+    from pyspark.errors import PySparkRuntimeError
+
+    # PySpark's own logger prints a query's stack trace, which dbt reports in a line.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    whole: Any = context.launch_gateway
+    if getattr(whole, "is_logged", False):
+        return
+    log = lake / "_logs" / "spark.log"
+
+    def launch(conf: Any = None) -> Any:
+        try:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            file = log.open("ab")
+        except OSError as error:
+            raise DbtRuntimeError(f"{log}: {error.strerror}; the lake must be writable") from error
+        with file:
+            try:
+                return whole(conf, {"stdout": file, "stderr": file})
+            except PySparkRuntimeError as error:
+                raise DbtRuntimeError(f"Java did not start Spark; see {log}") from error
+
+    launch.is_logged = True  # type: ignore[attr-defined]
+    context.launch_gateway = launch  # type: ignore[assignment]
 
 
 def catalog_folder(parameters: Mapping[str, Any]) -> Path | None:
