@@ -1,5 +1,6 @@
 {#-
-    What a build did, in words for dbt's log line: "3 upserted, 1 late"; only what is not zero.
+    Return the counts of a build for dbt's log line, such as "3 upserted, 1 late"; only those that
+    are not zero.
 -#}
 {% macro change_counts(plan) -%}
     {%- set words = [] -%}

@@ -1,5 +1,5 @@
 {#-
-    {name: type} of a table or view; empty where there is none.
+    Return the columns of a table or view as {name: type}; empty if there is no relation.
 -#}
 {% macro column_types(relation) -%}
     {%- set types = {} -%}

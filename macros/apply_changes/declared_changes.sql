@@ -1,5 +1,6 @@
 {#-
-    What a model declares of its changes: the beginning of a plan (macros/changes).
+    Return the model's configuration of `apply_changes` with defaults: the beginning of a plan
+    (macros/changes).
 -#}
 {% macro declared_changes() -%}
     {%- set plan = {'scd_type': config.get('stored_as_scd_type', 1) | int} -%}

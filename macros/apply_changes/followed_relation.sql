@@ -1,8 +1,8 @@
 {#-
-    The one table that a model's text reads, also through views; none if there are several.
+    Return the one table that a model reads, directly or through views; none if there are several.
 
-    So a model may say `select * from {{ ref('stg_shop__customers') }}` and still read only
-    what is new.
+    A model can thus say `select * from {{ ref('stg_shop__customers') }}` and still read
+    incrementally.
 -#}
 {% macro followed_relation(node) -%}
     {%- if node.depends_on.nodes | length != 1 -%}

@@ -1,5 +1,6 @@
 {#-
-    dbt's own, which also knows `apply_changes`: whether a build adds to a table that is there.
+    dbt's `is_incremental`, which also accepts the materialization `apply_changes`: whether a build
+    adds to an existing table.
 -#}
 {% macro is_incremental() -%}
     {%- if not execute -%}

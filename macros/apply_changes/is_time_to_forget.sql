@@ -1,6 +1,7 @@
 {#-
-    Whether this build drops what was remembered long enough: each does, but where one process
-    builds again and again, one in ten minutes. To keep it longer breaks no promise.
+    Return whether this build expires tombstones: each build does, except in a process that builds
+    repeatedly: there, one build in ten minutes does. Tombstones may be kept longer than
+    `tombstone_retention`.
 -#}
 {% macro is_time_to_forget() -%}
     {%- set last = graph.get('headwater_forgotten', {}).get(this | string) -%}

@@ -1,5 +1,5 @@
 {#-
-    Make the model's table, or make it anew, from all changes.
+    Create the model's table, or replace it, from all changes.
 -#}
 {% macro make_changes_table(plan) -%}
     {%- set existing = load_cached_relation(this) -%}

@@ -1,8 +1,9 @@
 {#-
-    A table that follows changes of a source, whatever their order: SCD 1 or SCD 2.
+    Materialization that applies a source's changes to a table, in any order of arrival: SCD 1 or
+    SCD 2.
 
     docs/reference/apply-changes.md describes the configuration, whose names are those of
-    Databricks' AUTO CDC. The SQL is in macros/changes; here is what dbt must know of it.
+    Databricks' AUTO CDC. The SQL is in macros/changes; this file contains the part that needs dbt.
 -#}
 {% materialization apply_changes, adapter='spark' -%}
     {%- set query = unread_changes(compiled_code) -%}
@@ -23,7 +24,7 @@
     {%- set plan = plan_of_build(query) -%}
     {%- set evolution = evolve_columns(plan) -%}
     {%- do run_statements(evolution) -%}
-    {#- Delta reads no feed across a wider type. -#}
+    {#- Delta cannot read a change data feed across a widened type. -#}
     {%- if feed and ' alter column ' in evolution -%}{%- set feed = start_feed() -%}{%- endif -%}
     {%- do run_statements(prepare_changes(plan)) -%}
     {%- do plan.update(one_row(run_statements(survey_changes(plan)))) -%}

@@ -1,5 +1,5 @@
 {#-
-    Note when a build has dropped what was remembered long enough.
+    Record when a build expired tombstones, for `is_time_to_forget`.
 -#}
 {% macro note_forgetting(plan) -%}
     {%- if plan.has_memory and plan.is_remembering and plan.is_forgetting -%}

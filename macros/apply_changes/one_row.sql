@@ -1,5 +1,5 @@
 {#-
-    The first row of an answer as {name: value}.
+    Return the first row of a result as {name: value}.
 -#}
 {% macro one_row(answer) -%}
     {%- set found = {} -%}

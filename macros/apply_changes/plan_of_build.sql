@@ -1,5 +1,6 @@
 {#-
-    The plan of this build: what the model declares, and which columns meet which.
+    Return the plan of this build: the model's configuration, and the columns of its input and
+    table. Fails if the plan is invalid.
 -#}
 {% macro plan_of_build(query) -%}
     {%- set existing = load_cached_relation(this) -%}

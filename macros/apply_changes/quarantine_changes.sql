@@ -1,5 +1,6 @@
 {#-
-    Keep changes without key or sequence, as JSON, with the reason. Repeating it adds nothing.
+    Write changes without key or sequence to the quarantine table, as JSON, with the reason.
+    Repeating it adds nothing.
 -#}
 {% macro quarantine_changes(plan) -%}
     {%- set quarantine = sibling('quarantine', false) -%}

@@ -1,6 +1,6 @@
 {#-
-    Fail where rows of a table that the model follows were removed, or may have another key: nothing
-    says of them that they are gone, as a change does.
+    Fail if rows of the upstream table were deleted, or if its rows have another key than the model:
+    no change event records that such rows are gone.
 -#}
 {% macro refuse_removed(query) -%}
     {%- set keys = bare_names(key_columns(config.get('keys'))) | sort -%}

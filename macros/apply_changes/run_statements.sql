@@ -1,5 +1,5 @@
 {#-
-    Run a text of statements (macros/changes); gives the rows of the last.
+    Run the statements of a text (macros/changes) and return the rows of the last one.
 -#}
 {% macro run_statements(text) -%}
     {%- set answers = [] -%}

@@ -1,5 +1,6 @@
 {#-
-    A table beside the model's: `__memory` or `__quarantine`; none while it is not there.
+    Return a companion table of the model's table: `__memory` or `__quarantine`. With `is_there`,
+    none if the table does not exist.
 -#}
 {% macro sibling(suffix, is_there=true) -%}
     {%- set name = this.identifier ~ '__' ~ suffix -%}

@@ -1,9 +1,10 @@
 {#-
-    A model's text, limited to what it has not read; see `unread`.
+    Return the model's text with an incremental filter (see `unread`).
 
-    A text that says itself what is unread stays as it is. Without `_batch_id`, or of several
-    tables, everything is read each time, which changes nothing but costs; markers of feeds say
-    whether rows that were read are gone.
+    A text that already contains a filter is returned unchanged. Without `_batch_id`, or with
+    several upstream tables, each build reads everything, which gives the same result at a higher
+    cost; marker comments of change data feeds then show whether rows that were read have been
+    deleted.
 -#}
 {% macro unread_changes(code) -%}
     {%- set followed = followed_relation(model) -%}

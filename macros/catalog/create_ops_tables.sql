@@ -1,7 +1,8 @@
 {#-
-    The bookkeeping tables that dbt reads and writes, made where they are missing.
+    Create the `ops` tables that dbt reads and writes, if they are missing, and add columns that
+    older versions lack.
 
-    `ops.stream_tables` is written by ingest alone; dbt makes it empty so that it can be read.
+    `ops.stream_tables` is written by ingest only; dbt creates it empty so that it can be read.
 -#}
 {% macro create_ops_tables() -%}
     {%- set counts = 'rows_upserted bigint, rows_deleted bigint, rows_closed bigint, '
@@ -23,7 +24,7 @@
         {%- if known is none -%}
             {%- do register_table('ops', name, columns) -%}
         {%- elif name == 'model_runs' and 'rows_upserted' not in column_types(known) -%}
-            {#- Made before builds counted what they did to rows. -#}
+            {#- Created by a version that did not count effects on rows. -#}
             {%- do run_query('alter table ops.model_runs add columns (' ~ counts ~ ')') -%}
         {%- endif -%}
     {%- endfor -%}

@@ -1,8 +1,8 @@
 {#-
-    Which of the nodes' folders in the lake hold a Delta table, as `schema/name`.
+    Return which of the nodes' folders in the lake contain a Delta table, as `schema/name`.
 
-    Spark SQL has no listing; reading the names of files (not their bytes) is one. The ops
-    table is in the pattern because a pattern that matches nothing is an error.
+    Spark SQL cannot list folders; a query of file names (which reads no bytes of the files) can.
+    The pattern includes an ops table, because a pattern that matches nothing is an error.
 -#}
 {% macro delta_folders(nodes) -%}
     {%- set pattern = '${spark.sql.warehouse.dir}/{ops,'

@@ -1,10 +1,10 @@
 {#-
-    Columns of a stream before its first record: what ingest adds, what its records have by
-    themselves, and what is declared.
+    Return the columns of a stream before its first record, as {name: type}: those that ingest adds,
+    those of its envelope, and those that are declared.
 
-    A declared path (`jsonPayload.user_id`) becomes a field of a struct. Where each type of event
-    has a table, the payload is a variant, whatever is declared below it. The order and the types
-    of the first twelve are those that ingest writes.
+    A declared path (`jsonPayload.user_id`) becomes a field of a struct. Where each event type has a
+    table or view, the payload is a variant, whatever is declared in it. The first twelve columns
+    have the order and types that ingest writes.
 -#}
 {% macro empty_stream_columns(stream) -%}
     {%- set types = {

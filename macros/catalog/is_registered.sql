@@ -1,5 +1,5 @@
 {#-
-    Whether a table of the lake is in the catalog as a table.
+    Return whether the catalog has a table of the lake, as a table and not as a view.
 -#}
 {% macro is_registered(name) -%}
     {%- set schema_name, identifier = name.split('.') -%}

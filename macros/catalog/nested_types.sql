@@ -1,4 +1,5 @@
 {#-
+    Return nested column types from flat paths:
     {'a': int, 'b.c': string, 'b.d': date} becomes {'a': int, 'b': struct<c: string, d: date>}.
 -#}
 {% macro nested_types(paths) -%}

@@ -1,6 +1,8 @@
 {#-
-    Path of a Delta table's newest commit: names of files are listed, and nothing of the table is
-    read, which a build that needs nothing else of it would notice.
+    Return the path of a Delta table's newest commit.
+
+    It lists file names and reads nothing of the table, because reading the table would noticeably
+    slow down a build that needs nothing else of it.
 -#}
 {% macro newest_commit(schema_name, name) -%}
     {%- set pattern = '${spark.sql.warehouse.dir}/' ~ schema_name ~ '/' ~ name ~ '/_delta_log/*.json' -%}

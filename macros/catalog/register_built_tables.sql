@@ -1,8 +1,9 @@
 {#-
-    Tables that dbt built and the catalog no longer knows, found again by their folders.
+    Register tables that dbt built and the catalog does not have, by their folders in the lake.
 
-    So a lost catalog costs no rebuild. The lake is listed only when something is missing:
-    a new model, a fresh clone, or a new catalog; in a process that goes on building, once for each.
+    A lost catalog therefore costs no rebuild. The lake is listed only if a table is missing: for a
+    new model, a fresh clone or a new catalog; in a process that builds repeatedly, once per missing
+    table.
 -#}
 {% macro register_built_tables() -%}
     {%- set missing = {} -%}
@@ -24,7 +25,7 @@
     {%- if missing.keys() | reject('in', looked_for) | list -%}
         {%- for folder in delta_folders(missing.values()) if folder in missing -%}
             {%- do log(folder ~ ': registered again', info=true) -%}
-            {#- dbt makes the schemas of what it is to build, which may be less. -#}
+            {#- dbt creates only the schemas of the nodes that it builds. -#}
             {%- do adapter.create_schema(api.Relation.create(schema=missing[folder].schema)) -%}
             {%- do register_table(missing[folder].schema, missing[folder].alias) -%}
         {%- endfor -%}

@@ -1,6 +1,7 @@
 {#-
-    Make the views of types that this catalog does not know as they are now, and note it in
-    `told`; whether it knows all of them afterwards. `schemas` gets those that are made.
+    Create the views of event types that the catalog does not have in their present form, and update
+    `told`, the registered state per stream. Return whether the catalog has all types afterwards.
+    Created schemas are appended to `schemas`.
 -#}
 {% macro register_changed_types(told, schemas) -%}
     {%- set query -%}
@@ -26,7 +27,7 @@
                 {%- set batch = newest.get(stream.bronze_table, -1) -%}
                 {%- do told.update({key: stream.newest ~ ' ' ~ batch}) -%}
             {%- else -%}
-                {#- What the views do not show yet waits for the next build. -#}
+                {#- The next build reads the batches that the views do not show yet. -#}
                 {%- do newest.update({stream.bronze_table: batch | int}) -%}
                 {%- do waiting.append(stream.stream) -%}
             {%- endif -%}

@@ -1,7 +1,8 @@
 {#-
-    A declared stream that has never run: a view with its columns and no rows.
+    Create an empty view with the columns of a declared stream that has not run yet.
 
-    The text is kept as the view's property: an unchanged declaration costs no statement.
+    A hash of the view's text is stored as a property of the view, so an unchanged declaration costs
+    no statement.
 -#}
 {% macro register_empty_stream(stream) -%}
     {%- set columns = [] -%}
@@ -15,7 +16,7 @@
     {%- do build_memory().newest.update({relation | string: -1}) -%}
     {%- set known = adapter.get_relation(none, 'bronze', stream.identifier) -%}
     {%- if known and not known.is_view -%}
-        {#- Registered once, and its folder is gone: the lake was emptied by hand. -#}
+        {#- A registered table whose folder is gone: the lake was emptied by hand. -#}
         {%- do adapter.drop_relation(known) -%}
     {%- endif -%}
     {%- if not (known and known.is_view and local_md5(query) in (known.information or '')) -%}

@@ -1,9 +1,9 @@
 {#-
-    What the catalog must know before dbt starts: bronze, ops, types of events, and tables it has
-    forgotten.
+    Synchronize the catalog with the lake before dbt builds: bronze tables, ops tables, event types,
+    and built tables that the catalog has lost.
 
-    `ingest` writes by path and never opens the catalog, and the catalog may be thrown away
-    at any time: the folders of the lake are the truth.
+    `ingest` writes by path and never opens the catalog, and the catalog may be deleted at any time:
+    the lake's folders are the source of truth.
 -#}
 {% macro register_lake() -%}
     {%- if execute -%}

@@ -1,8 +1,8 @@
 {#-
-    Every table that `ingest` has made is in the catalog; every other declared stream is an
-    empty view, so that a project builds before anything has landed.
+    Register every table that `ingest` has created, and create an empty view for every other
+    declared stream, so that a project builds before the first batch.
 
-    A view, because no table has two writers: the first batch makes the table.
+    A view, because no table has two writers: the stream's first batch creates the table.
 -#}
 {% macro register_streams() -%}
     {%- do adapter.create_schema(api.Relation.create(schema='bronze')) -%}
@@ -27,7 +27,7 @@
         {%- endif -%}
     {%- endfor -%}
     {%- for stream in graph.sources.values() -%}
-        {#- What was told may be older than the table, which another dbt may have made known. -#}
+        {#- The driver's list may be older than the table, if another dbt registered it. -#}
         {%- if stream.schema == 'bronze' and stream.identifier not in made
             and not (driver_facts() and is_registered('bronze.' ~ stream.identifier))
             and stream.config.meta and stream.config.meta.ingest -%}

@@ -1,8 +1,8 @@
 {#-
-    Make a Delta table known that lies at its place in the lake.
+    Register the Delta table at its location in the lake.
 
-    Without columns the folder must hold a table; with columns an empty one is made where
-    nothing lies. A managed table would refuse a folder that holds one already.
+    Without `columns`, the folder must contain a table; with `columns`, an empty table is created if
+    there is none. A managed table could not be created over a folder that already contains one.
 -#}
 {% macro register_table(schema_name, name, columns=none) -%}
     {%- set location = '${spark.sql.warehouse.dir}/' ~ schema_name ~ '/' ~ name -%}

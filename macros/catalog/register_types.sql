@@ -1,10 +1,10 @@
 {#-
-    The table of each type of event, as a view: of those that are new or changed since this
-    catalog was last told. Where nothing has changed, two short statements say so, and where this
-    process has looked at the same types before, one.
+    Create a view for each event type that is new or changed since the catalog's last
+    synchronization. If nothing has changed, that costs two short statements, or one if this process
+    has already checked the same types.
 
-    The newest batches are looked up first. `ingest` writes a type down before the batch that
-    brings it lands, so the views show all that this invocation reads.
+    The newest batches are looked up first. `ingest` records a type before it writes the type's
+    first batch, so the views show all that this invocation reads.
 -#}
 {% macro register_types() -%}
     {%- if adapter.get_relation(none, 'ops', 'event_types') is not none -%}

@@ -1,6 +1,6 @@
 {#-
-    Make the views of types that are new or changed, and tell this catalog; whether it knows all
-    types afterwards.
+    Create the views of new or changed event types and save the registered state in the catalog.
+    Return whether the catalog has all types afterwards.
 -#}
 {% macro show_changed_types(schemas) -%}
     {%- set told = told_types() -%}

@@ -1,8 +1,8 @@
 {#-
-    Make the views of one stream's types that have changed after `told`; whether the stream's
-    table has all of their columns.
+    Create the views of one stream's event types that changed after `told`, in microseconds. Return
+    whether the stream's table has all of their columns.
 
-    A new column beside the payload is written down shortly before the table has it.
+    A new column outside the payload is recorded shortly before the table has it.
 -#}
 {% macro show_types(stream, told) -%}
     {%- set query -%}
@@ -13,7 +13,7 @@
         where stream = {{ sql_literal(stream) }} and unix_micros(changed_at) > {{ told }}
     {%- endset -%}
     {%- for some in fromjson(run_query(query).columns[0].values()[0]) | batch(25) -%}
-        {#- Types that can be shown together can be shown; else each is asked for itself. -#}
+        {#- One EXPLAIN checks all types; only if it fails is each type checked. -#}
         {%- set all_can = why_not_shown(some) is none -%}
         {%- for type in some -%}
             {%- set reason = none if all_can else why_not_shown([type]) -%}

@@ -1,10 +1,11 @@
 {#-
-    Keep in the catalog what it was told of types of events, so that a lost one is told again.
+    Save in the catalog which event types it has, as properties of the view `ops.shown_types`, so
+    that a lost catalog registers all types again.
 
-    `state` tells which commit of `ops.event_types` it knows all of. Of each stream (hashed, for
-    Spark hides properties that look like secrets) there is when the newest type that is known
-    changed, and which batch was the newest then. They are properties of a view, because Hive
-    alters no schema whose path has a blank in it.
+    `state` identifies the commit of `ops.event_types` up to which the catalog is complete. For each
+    stream (hashed, because Spark hides properties that look like secrets) it stores when the newest
+    registered type changed, and the newest batch at that time. The properties belong to a view,
+    because Hive cannot alter a schema whose path contains a blank.
 -#}
 {% macro tell_types(told) -%}
     {%- set properties = [] -%}

@@ -1,5 +1,5 @@
 {#-
-    What this catalog has been told of types of events, as `tell_types` keeps it: {key: value}.
+    Return which event types the catalog has, as saved by `tell_types`: {key: value}.
 -#}
 {% macro told_types() -%}
     {%- set told = {} -%}

@@ -1,6 +1,6 @@
 {#-
-    SQL of the view that shows a type in the catalog, of a row of `ops.event_types`: over its own
-    table, where it has one that holds something, else over the stream's.
+    SQL expression for the query of an event type's view, over a row of `ops.event_types`: from the
+    type's own table if it has a filled one, otherwise from the stream's table.
 -#}
 {% macro type_query() -%}
     case

@@ -1,7 +1,7 @@
 {#-
-    Why Spark cannot make views of some types, in one line; none where it can.
+    Return why Spark cannot create views of some types, in one line; none if it can.
 
-    EXPLAIN answers in words what would end the command as an error.
+    EXPLAIN returns the error as text, where creating the view would fail the command.
 -#}
 {% macro why_not_shown(types) -%}
     {%- set queries = [] -%}

@@ -1,10 +1,9 @@
 {#-
-    A hint to read the table beside the changes, held in memory where they are small enough for
-    that; `changes` is their name in the query.
+    Spark hint that broadcasts the changes in a join with the table, if they are small enough;
+    `changes` is their alias in the query.
 
-    Spark compares sizes that it guesses of files, and where a table compresses well it holds
-    the table's rows in memory instead, beside the changes. Of changes that leave columns alone
-    only keys are held.
+    Without it, Spark compares sizes that it estimates from files, and broadcasts the rows of a
+    table that compresses well instead of the changes. Of partial updates only keys are broadcast.
 -#}
 {% macro broadcast_hint(plan, changes='new') -%}
     {%- set are_few = plan.changes <= 1000000 if plan.scd_type == 1 and plan.partial

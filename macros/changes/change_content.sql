@@ -1,9 +1,9 @@
 {#-
-    A number for the content of a row: the last resort where changes tie.
+    SQL expression for a hash of a row's content: the last tie-breaker between changes of one
+    sequence. `unset` names the columns that a change leaves unchanged.
 
-    A null column changes nothing in it, and integers and floats count in their widest type,
-    so that it stays the same when a table gains a column or a type is widened.
-    `unset` names the columns that a change leaves as they were.
+    Null columns do not affect it, and integers and floats are hashed in their widest type, so the
+    hash stays the same when a table gains a column or a type is widened.
 -#}
 {% macro change_content(plan, relation, unset='') -%}
     {%- if not plan.data -%}

@@ -1,9 +1,10 @@
 {#-
-    The place of a change in the order of all changes of its key, as one comparable struct.
+    SQL expression for the position of a change among all changes of its key, as one comparable
+    struct. `start` names the column with the sequence of a version.
 
-    First the sequence, then what the source says about changes of one sequence, then whether
-    deletes win, then the content: a total order, so the loser of a tie can be forgotten.
-    `start` names the column that holds the sequence of a version.
+    It compares the sequence first, then the source's order of changes with one sequence, then
+    whether deletes win, then the content. That is a total order, so the loser of a tie need not be
+    stored.
 -#}
 {% macro change_position(plan, relation, rank, content, start='') -%}
     named_struct(

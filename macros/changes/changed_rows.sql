@@ -1,6 +1,6 @@
 {#-
-    The rows of the keys that have changes, as states make them, beside what the table has:
-    `__effect` is upsert, delete or none.
+    Query: the new rows of the keys that have changes, made from column states, joined with the rows
+    of the table. `__effect` is upsert, delete or none.
 -#}
 {% macro changed_rows(plan, states) -%}
     {%- set is_there = 'old.`' ~ plan.key_columns[0] ~ '` is not null' -%}

@@ -1,6 +1,6 @@
 {#-
-    Versions that are not in the table as they should be, with `__effect`: insert, close,
-    update or delete.
+    Query: versions that are missing, different or obsolete in the table, with `__effect`: insert,
+    close, update or delete.
 -#}
 {% macro changed_versions(plan, timeline) -%}
     {%- set start = '`' ~ plan.start_column ~ '`' -%}

@@ -1,9 +1,10 @@
 {#-
-    Full extracts as changes: each is compared with the one before it, the first with the
-    table. What is new or different is an upsert, what is gone a delete (`__gone`).
+    Statements that turn full extracts into changes: each extract is compared with the one before
+    it, the first one with the table. New or different rows are upserts, missing rows are deletes
+    (`__gone`).
 
-    An extract that is not newer than the newest applied one is passed over. Statements, each
-    of which makes a view: Spark does not see that it has kept a query with nested CTEs.
+    An extract that is not newer than the newest applied one is skipped. Each statement creates a
+    view, because Spark does not recognize a cached query that has nested CTEs.
 -#}
 {% macro changes_of_extracts(plan) -%}
     {%- set extract = '`' ~ plan.snapshot_by ~ '`' -%}

@@ -1,5 +1,5 @@
 {#-
-    About how many bytes the changes take in memory.
+    SQL expression for the approximate size of the changes in memory, in bytes.
 -#}
 {% macro changes_size(plan) -%}
     coalesce(sum(

@@ -1,7 +1,7 @@
 {#-
-    The newest change of each key, except where the memory holds a newer one.
+    Query: the newest change of each key, without those for which the state table has a newer one.
 
-    Where changes were weighed and none was late, none is to be left out.
+    If effects were counted and no change was late, the join with the state table is left out.
 -#}
 {% macro changes_to_merge(plan, newest) -%}
     {%- set leaves_out = not plan.target_columns or plan.late -%}

@@ -1,5 +1,5 @@
 {#-
-    Names as a list in SQL, each behind its relation: "new.`a`, new.`b`".
+    SQL list of column names, each qualified with `relation`: "new.`a`, new.`b`".
 -#}
 {% macro column_names(names, relation='') -%}
     {%- for name in names -%}

@@ -1,8 +1,8 @@
 {#-
-    What the changes of each key say column by column, where a change may leave columns alone.
+    Query: the state of each key after the input's partial updates, column by column.
 
-    Each column has the newest value that was set, and the position of the change that set it.
-    The greater position wins, so that states can be merged in any order, any number of times.
+    Each column has the newest value that a change set, and the position of that change. The greater
+    position wins, so states can be merged in any order, any number of times.
 -#}
 {% macro column_states(plan, changes) -%}
     select

@@ -1,5 +1,5 @@
 {#-
-    Columns of a relation as one value that `<=>` compares.
+    SQL expression for several columns as one value that `<=>` can compare.
 -#}
 {% macro comparable_columns(plan, names, relation) -%}
     struct(0 as nothing

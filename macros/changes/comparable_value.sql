@@ -1,5 +1,6 @@
 {#-
-    A value in a form that Spark compares and hashes: maps and variants as their JSON.
+    SQL expression for a value in a form that Spark can compare and hash: maps and variants as JSON,
+    integers and floats in their widest type.
 -#}
 {% macro comparable_value(value, type) -%}
     {%- if 'map<' in type or 'variant' in type -%}

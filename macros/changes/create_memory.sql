@@ -1,6 +1,6 @@
 {#-
-    Make the table of what readers must not see and later changes need, or make it anew: empty,
-    or of the first rows to remember.
+    Statement that creates or replaces the state table (`__memory`), with data that readers must not
+    see and later changes need: empty, or from its first rows.
 -#}
 {% macro create_memory(plan, rows='') -%}
     create {{ 'table if not exists' if plan.target_columns else 'or replace table' }} {{ plan.memory }}

@@ -1,6 +1,7 @@
 {#-
-    What an SCD 1 table cannot show: which keys were deleted, when all of it was emptied, and,
-    where the table does not show the order of changes, the place of each row in it.
+    Query: the state that an SCD 1 table cannot show. These are the tombstones of deleted keys, the
+    newest truncate event and, if the table lacks the columns that order changes, the position of
+    each row.
 -#}
 {% macro deletes_to_remember(plan, newest) -%}
     select {{ column_names(plan.key_columns, 'new') }}, new.__position, new.__deleted

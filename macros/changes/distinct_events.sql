@@ -1,8 +1,8 @@
 {#-
-    One event for each key and sequence: the one that wins its ties.
+    Query: one event per key and sequence, the winner of its ties.
 
-    Where the memory has an event of that sequence, it tells more than the version: the version
-    shows what came later in columns that are not tracked, or what the event left as it was.
+    If the state table has an event of that sequence, it is preferred to the version: the version
+    shows later values of untracked columns, and values that the event left unchanged.
 -#}
 {% macro distinct_events(plan, changes) -%}
     {%- set event -%}

@@ -1,9 +1,10 @@
 {#-
-    What the newest change of each key does to an SCD 1 table: upsert, delete, late or none.
+    Query: the effect of each key's newest change on an SCD 1 table: upsert, delete, late or none.
 
-    A change that is there already does nothing; one that the memory has but the table lacks,
-    because a build was killed between the two, is done now. `__is_level` are changes that only
-    content tells from their row, which these effects do not know yet (`known_position`).
+    A change that is already applied has no effect. A change that is in the state table but not in
+    the table, because a build was killed between the two writes, is applied now. `__is_level` marks
+    changes that differ from their row in content at most, which these effects do not compare yet
+    (`known_position`).
 -#}
 {% macro effects_on_rows(plan, newest) -%}
     {%- set is_there = 'old.`' ~ plan.key_columns[0] ~ '` is not null' -%}

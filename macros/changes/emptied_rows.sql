@@ -1,6 +1,6 @@
 {#-
-    What tells, beside a row `old` of the table, that it is older than the change that emptied
-    the table: a relation, and the condition under which the row goes.
+    Source and condition of a merge that finds the rows `old` of the table that are older than the
+    newest truncate event.
 -#}
 {% macro emptied_rows(plan) -%}
     {%- if plan.is_hidden or plan.partial -%}

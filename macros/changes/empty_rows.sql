@@ -1,7 +1,7 @@
 {#-
-    Remove the rows that are older than the change that emptied the table.
+    Statement that deletes the rows that are older than the newest truncate event.
 
-    A merge, because Delta's DELETE knows no subquery.
+    A merge, because Delta's DELETE supports no subquery.
 -#}
 {% macro empty_rows(plan) -%}
     merge into {{ plan.target }} as old

@@ -1,4 +1,5 @@
 {#-
+    SQL condition that two relations have equal values in some columns:
     "new.`a` = old.`a` and new.`b` = old.`b`".
 -#}
 {% macro equal_columns(names, left, right, operator='=') -%}

@@ -1,5 +1,5 @@
 {#-
-    Events of a timeline that the memory lacks, or has as a tie decided them before.
+    Query: events of a timeline that the state table lacks, or has with another winner of a tie.
 -#}
 {% macro events_to_remember(plan, timeline) -%}
     select

@@ -1,6 +1,6 @@
 {#-
-    The statements that let a table, and its memory, hold what the input brings: new columns,
-    and wider types. None where they do already.
+    Statements that adapt the table and its state table to the input: add columns, widen types.
+    Empty if both already fit.
 -#}
 {% macro evolve_columns(plan) -%}
     {%- set tables = {plan.target: plan.columns} -%}

@@ -1,5 +1,5 @@
 {#-
-    All rows of a table that is made now.
+    Query: all rows of a table that this build creates.
 -#}
 {% macro first_rows(plan) -%}
     {%- if plan.scd_type == 2 -%}

@@ -1,6 +1,6 @@
 {#-
-    Events with the row that each of them leaves: a column that an event says nothing about
-    has the value that was set before, since the last delete.
+    Query: events with the row after each of them. A column that an event does not set has its last
+    value since the last delete.
 -#}
 {% macro folded_events(plan, events) -%}
     {%- set life -%}

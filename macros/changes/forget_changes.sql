@@ -1,5 +1,6 @@
 {#-
-    Drop what was remembered longer ago than the model promises; rows that are there stay known.
+    Statement that deletes state older than `tombstone_retention`; the state of existing rows is
+    kept.
 -#}
 {% macro forget_changes(plan) -%}
     delete from {{ plan.memory }}

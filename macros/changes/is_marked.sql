@@ -1,8 +1,9 @@
 {#-
-    `yes` where the keys that have changes are marked: for few changes, and in a table of less than
-    a megabyte, that costs more than it spares, and of very many the marks leave no row out.
+    Return `yes` if the changes get a key bitmap. For few changes, or a table of less than a
+    megabyte, the bitmap costs more than it saves; for very many changes it filters out no row.
 
-    No larger table is small: files may have a hundredth of what their rows are in memory.
+    A larger table never counts as small: its files may have a hundredth of the size of its rows in
+    memory.
 -#}
 {% macro is_marked(plan) -%}
     {%- set changes = plan.changes | default(0) -%}

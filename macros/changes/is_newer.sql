@@ -1,5 +1,6 @@
 {#-
-    Whether a change is not in its row yet; what the memory knows better is out already.
+    SQL condition that a change is not applied to its row yet. Changes for which the state table has
+    a newer one are already filtered out.
 -#}
 {% macro is_newer(plan) -%}
     {%- if plan.is_hidden -%}

@@ -1,5 +1,5 @@
 {#-
-    `yes` where the changes have something that the table cannot show.
+    Return `yes` if the changes need the state table, because the table cannot show all of them.
 -#}
 {% macro is_remembering(plan) -%}
     {%- if plan.scd_type == 2 -%}

@@ -1,5 +1,5 @@
 {#-
-    Whether a change says something about a column.
+    SQL condition that a change sets a column.
 -#}
 {% macro is_set(plan, relation, name) -%}
     {%- if name in plan.partial -%}

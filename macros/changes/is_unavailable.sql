@@ -1,9 +1,9 @@
 {#-
-    Whether a value is what stands for "not sent".
+    SQL condition that a value is Debezium's placeholder for a value that was not sent.
 
-    Debezium writes that into every type that PostgreSQL stores out of line: its text,
-    its bytes, an array of it, or an array of the numbers of its letters, which are days in an
-    array of dates. A hstore is JSON of it.
+    Debezium writes the placeholder into every type that PostgreSQL stores out of line: as text, as
+    bytes, as an array of the text, or as an array of its character codes, which are days in an
+    array of dates. For hstore it is JSON with the placeholder as key and value.
 -#}
 {% macro is_unavailable(plan, value, type) -%}
     {%- set text = sql_text(plan.unavailable_value) -%}

@@ -1,6 +1,6 @@
 {#-
-    What is known of the keys that have changes: their versions, taken apart into the events
-    that made them, and the events that left no trace in versions.
+    Query: the recorded events of the keys that have changes: those that made the versions of the
+    table, and those of the state table that no version shows.
 -#}
 {% macro known_events(plan, changes) -%}
     {%- set touched -%}

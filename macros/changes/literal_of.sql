@@ -1,5 +1,6 @@
 {#-
-    The least or greatest value of a column, written as a literal; null where that is too long.
+    SQL expression for the least or greatest value of a column, written as a literal; null if a text
+    is longer than 200 characters.
 -#}
 {% macro literal_of(aggregate, name, type) -%}
     {%- set value = aggregate ~ '(`' ~ name ~ '`)' -%}

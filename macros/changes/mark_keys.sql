@@ -1,6 +1,6 @@
 {#-
-    Mark the keys that have changes, for `may_have_changes`: statements that set a variable of the
-    session.
+    Statements that set a session variable to the bitmap of the keys that have changes, for
+    `may_have_changes`.
 -#}
 {% macro mark_keys(plan) -%}
     declare or replace variable {{ plan.view }}__marks array<bigint>

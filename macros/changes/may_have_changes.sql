@@ -1,10 +1,10 @@
 {#-
-    Whether the key of a row `old` of the table may have changes: a condition that is checked
-    while the table is read.
+    SQL condition that a row `old` of the table may have changes, checked while the table is read:
+    bounds of the changed keys and, if there is one, the key bitmap.
 
-    Delta passes over files by the bounds. Its merge joins the changes with all keys within them,
-    three times, and holds them in memory or sorts them where it inserts; the marks leave few of
-    those.
+    Delta skips files by the bounds. Its merge joins the changes with all keys within the bounds,
+    three times, and keeps these keys in memory or sorts them if it inserts; the bitmap leaves few
+    of them.
 -#}
 {% macro may_have_changes(plan) -%}
     {{ plan.bounds }}

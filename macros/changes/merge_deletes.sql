@@ -1,7 +1,9 @@
 {#-
-    Remember what an SCD 1 table cannot show; the newest change of a key counts.
+    Statement that merges the tombstones and positions of an SCD 1 table into its state table; the
+    newest change of a key wins.
 
-    Before the table itself: a build that is killed in between finds here what it repeats.
+    It runs before the merge into the table: if a build is killed in between, the next one finds
+    here what it must apply again.
 -#}
 {% macro merge_deletes(plan, newest) -%}
     merge into {{ plan.memory }} as old

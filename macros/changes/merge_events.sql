@@ -1,8 +1,8 @@
 {#-
-    Remember the events that cannot be told from versions.
+    Statement that merges the events that versions do not show into the state table.
 
-    Nothing is removed here, and it comes before the table: a build that is killed in between
-    finds all events that it knew, and makes the same versions of them.
+    It deletes nothing and runs before the merge into the table: if a build is killed in between,
+    the next one finds all earlier events and makes the same versions from them.
 -#}
 {% macro merge_events(plan, events) -%}
     merge into {{ plan.memory }} as old

@@ -1,10 +1,10 @@
 {#-
-    Bring an SCD 1 table up to date in one merge, with the clauses that it needs: where nothing
-    is inserted, Delta reads the table beside the changes instead of joining the changes to it,
-    and where nothing else is done it reads keys only.
+    Statement that updates an SCD 1 table in one merge. `rows` is the newest change of each key,
+    without those for which the state table has a newer one, or rows that are known to differ
+    (`is_settled`).
 
-    `rows` is the newest change of each key, where the memory does not know better; or rows
-    that are known to differ (`is_settled`).
+    It has only the clauses that it needs: without an insert, Delta streams the table past the
+    changes instead of joining the changes to it; with inserts only, it reads only keys.
 -#}
 {% macro merge_rows(plan, rows, is_settled=false) -%}
     {%- set newer = '' if is_settled else ' and ' ~ is_newer(plan) -%}

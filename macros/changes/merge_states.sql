@@ -1,5 +1,6 @@
 {#-
-    Remember what was set column by column; the table is derived from it.
+    Statement that merges column states into the state table, from which the table's rows are
+    derived.
 -#}
 {% macro merge_states(plan, states) -%}
     {%- set kept = plan.others + ['__positions', '__row_position', '__deleted_position'] -%}

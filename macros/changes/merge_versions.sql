@@ -1,5 +1,5 @@
 {#-
-    Write the versions of an SCD 2 table that changed, in one merge.
+    Statement that writes the changed versions of an SCD 2 table in one merge.
 -#}
 {% macro merge_versions(plan, versions) -%}
     {%- set written = plan.others + [plan.start_column, plan.end_column] -%}

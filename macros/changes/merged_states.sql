@@ -1,8 +1,9 @@
 {#-
-    The states of the input merged with those of the memory, and whether that changes them.
+    Query: the column states of the input merged with those of the state table; `__is_news` marks
+    states that the merge changes.
 
-    Sorted, as in `changed_rows`: Spark guesses sizes from files, and rows that are a hundred
-    times as large would have to fit in memory.
+    A sort-merge join, as in `changed_rows`: Spark estimates sizes from files, and rows that are a
+    hundred times as large would have to fit in memory.
 -#}
 {% macro merged_states(plan, states) -%}
     {%- set place = {} -%}

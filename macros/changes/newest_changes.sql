@@ -1,5 +1,5 @@
 {#-
-    The newest change of each key, with how many it won against and how many of those tied.
+    Query: the newest change of each key, the number of its changes and how many of them tied.
 -#}
 {% macro newest_changes(plan, changes) -%}
     select

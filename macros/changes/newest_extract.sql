@@ -1,5 +1,5 @@
 {#-
-    The newest extract that was applied: the memory's row without keys.
+    Query: the newest extract that was applied, from the row of the state table that has no keys.
 -#}
 {% macro newest_extract(plan) -%}
     select max(__position.s1)

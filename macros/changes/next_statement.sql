@@ -1,5 +1,5 @@
 {#-
-    Stands between the statements of a text; whoever runs them splits it here.
+    Separator between the statements of a text; `run_statements` splits the text here.
 -#}
 {% macro next_statement() %}
 -- next statement

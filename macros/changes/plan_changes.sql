@@ -1,25 +1,25 @@
 {#-
-    Complete a plan: the columns of the table, and what each of them is.
+    Complete a plan with the columns of the table and their roles.
 
-    A plan is the one argument of all macros in this folder, so that dbt and `ingest` can
-    render the same text. The caller gives what is configured (named as in the reference of
-    apply_changes), as {name: type} `input_columns` and `target_columns` (empty before the
-    first build), and `target_bytes`, the size of the table's files, none where it would have to be
-    asked for. Added here:
+    A plan is the one argument of all macros in this folder, so that dbt and `ingest` render the
+    same text. The caller gives the configuration (named as in the reference of apply_changes),
+    `input_columns` and `target_columns` as {name: type} (the latter empty before the first build),
+    and `target_bytes`, the size of the table's files, or none if that would cost a query. This
+    macro adds:
 
-    columns    {name: type} of the table, without validity and `is_deleted`; no type where
-               the input's does not fit
-    others     columns that are no keys
-    bounded    keys whose least and greatest value bound where changes are
-    data       columns that are content: no key, no order, not written by ingest
-    tracked    columns whose change makes a version
-    partial    columns that a change may leave as they were
+    columns    {name: type} of the table, without validity columns and `is_deleted`; the type is
+               empty if the input's type does not fit
+    others     columns that are not keys
+    bounded    keys whose least and greatest values limit where in the table changes are
+    data       columns with content: no key, no order of changes, not written by ingest
+    tracked    columns whose change starts a version
+    partial    columns that a change may leave unchanged
     shown      columns that readers see and that ingest did not write
-    read_columns  {name: type} of what is read: the columns and the order of changes
-    is_hidden  whether the table does not show a row's place in the order of changes
-    has_places whether versions show something newer than their first change
-    extracts   the input, where it is full extracts; `input` is then the changes between them
-    level      how many changes only content tells from what the table has; found by weighing
+    read_columns  {name: type} of the columns to read: the table's, and those that order changes
+    is_hidden  whether the table lacks columns that order changes
+    has_places whether versions show data of changes later than their first one
+    extracts   the input, if it consists of full extracts; `input` then has the changes between them
+    level      how many changes differ from the table's rows in content at most (`weigh_changes`)
 -#}
 {% macro plan_changes(plan) -%}
     {%- set ours = [plan.start_column, plan.end_column] if plan.scd_type == 2

@@ -1,5 +1,5 @@
 {#-
-    The type of a position.
+    SQL type of a position (`change_position`).
 -#}
 {% macro position_type(plan) -%}
     struct<

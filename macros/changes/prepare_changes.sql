@@ -1,7 +1,7 @@
 {#-
-    Read the input once: what counts of it, as a view that is kept until the end.
+    Statements that read the input once and cache its changes as a view until the end of the build.
 
-    Kept on disk, so that a full refresh needs no more memory than any other.
+    Cached on disk, so that a full refresh needs no more memory than other builds.
 -#}
 {% macro prepare_changes(plan) -%}
     {%- if plan.snapshot_by %}

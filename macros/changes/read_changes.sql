@@ -1,9 +1,9 @@
 {#-
-    The changes of the input that have a key and a sequence, in the table's types, with
+    Query: the changes of the input that have a key and a sequence, in the table's types, with
 
-    __position  their place in the order of changes
-    __deleted   whether they delete
-    __unset     names of columns that they leave as they were
+    __position  their position in the order of changes
+    __deleted   whether they are deletes
+    __unset     names of columns that they leave unchanged
 -#}
 {% macro read_changes(plan) -%}
     {%- set is_shown = plan.keep_deleted and plan.scd_type == 1 -%}

@@ -1,5 +1,5 @@
 {#-
-    Changes that belong to no row or to no time, with the reason.
+    Query: changes without key or sequence, with the reason, for the quarantine table.
 -#}
 {% macro refused_changes(plan) -%}
     select distinct

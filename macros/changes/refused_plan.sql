@@ -1,5 +1,5 @@
 {#-
-    Why a plan cannot be followed, and what to do; nothing where it can.
+    Return why a plan is invalid and how to correct it; an empty text if it is valid.
 -#}
 {% macro refused_plan(plan) -%}
     {%- set known = plan.input_columns | list -%}

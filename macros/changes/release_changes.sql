@@ -1,5 +1,5 @@
 {#-
-    Let go of what was kept for this build.
+    Statements that drop the temporary views and the variable of this build.
 -#}
 {% macro release_changes(plan) -%}
     {%- if plan.snapshot_by -%}

@@ -1,6 +1,6 @@
 {#-
-    The statements that write the memory, before the table; none where there is nothing to
-    remember. A table that is made anew forgets what was remembered for the old one.
+    Statements that write the state table, before the table is written; empty if there is no state
+    to write. If the table is recreated, its old state is deleted.
 -#}
 {% macro remember_changes(plan) -%}
     {%- set changes = plan.view ~ '__changes' -%}

@@ -1,6 +1,6 @@
 {#-
-    The statements that remember how far extracts were applied; after the table is written,
-    because a build that is killed before compares the same extracts again.
+    Statements that record the newest applied extract in the state table. They run after the table
+    is written, so a build after a killed one compares the same extracts again.
 -#}
 {% macro remember_extract(plan) -%}
     {%- if plan.snapshot_by -%}

@@ -1,7 +1,7 @@
 {#-
-    The rows that states make, with `__deleted` where the newest change is a delete.
+    Query: the rows that column states make, with `__deleted` if the newest change is a delete.
 
-    A column whose value was set before the newest delete has none.
+    A column whose value was set before the newest delete is null.
 -#}
 {% macro rows_of_states(plan, states) -%}
     select

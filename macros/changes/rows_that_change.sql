@@ -1,8 +1,8 @@
 {#-
-    The rows of the table, or of the memory, that have a change.
+    Query: the rows of the table, or of the state table, whose keys have changes.
 
-    Picked while it is read: an outer join of the changes with it would sort all of it. Only keys
-    of the changes are held in memory.
+    A semi join that filters while it reads: an outer join with the changes would sort the whole
+    table. Only keys of the changes are broadcast.
 -#}
 {% macro rows_that_change(plan, newest, relation=none) -%}
     select {{ broadcast_hint(plan) }} old.*

@@ -1,7 +1,8 @@
 {#-
-    One column of the sequence of a row, which may stand in the column of a version's start.
+    SQL expression for one `sequence_by` column of a row, or of the column `start` with a version's
+    sequence.
 
-    With several `sequence_by` columns that column is a struct of them.
+    With several `sequence_by` columns, `start` is a struct of them.
 -#}
 {% macro sequence_field(plan, relation, name, start) -%}
     {{ relation }}.`{{ start or name }}`

@@ -1,5 +1,6 @@
 {#-
-    The sequence of a change from its position, as readers see it: a struct if of several columns.
+    SQL expression for the sequence of a change, from its position: a value, or a struct for several
+    `sequence_by` columns.
 -#}
 {% macro sequence_of(plan, position) -%}
     {%- if plan.sequence_by | length == 1 -%}

@@ -1,6 +1,6 @@
 {#-
-    The type of a column whose table has one type and whose input has another: the wider one;
-    nothing where neither holds all values of the other.
+    Return the type of a column that has one type in the table and another in the input: the wider
+    one; an empty text if neither type can hold all values of the other.
 -#}
 {% macro settled_type(table_type, input_type) -%}
     {%- set whole = {'tinyint': 3, 'smallint': 5, 'int': 10, 'bigint': 20} -%}

@@ -1,8 +1,8 @@
 {#-
-    What the input holds, in one row; `bounds` limits where in the table its keys can be, and
-    `bytes` is about how large the changes are, where they are whole rows.
+    Query: one row that profiles the input: counts, `bounds`, which limits where in the table its
+    keys can be, and `bytes`, the approximate size of changes that are whole rows.
 
-    The bounds are literals, because Delta passes over files by literals only.
+    The bounds are literals, because Delta skips files by literals only.
 -#}
 {% macro survey_changes(plan) -%}
     select

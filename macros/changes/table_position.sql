@@ -1,7 +1,7 @@
 {#-
-    The position of the change that a row of an SCD 1 table shows.
+    SQL expression for the position of the change that a row of an SCD 1 table shows.
 
-    `content` stands for that of the row where it need not be read.
+    `content` replaces the hash of the row's content if the row's columns need not be read.
 -#}
 {% macro table_position(plan, relation, content='') -%}
     {%- set rank = 'if(' ~ relation ~ '.is_deleted, ' ~ plan.delete_rank ~ ', '

@@ -1,5 +1,6 @@
 {#-
-    How many changes of a group share their sequence with another one that says something else.
+    SQL expression for the number of changes in a group that tie: they have the same sequence as
+    another change that differs.
 -#}
 {% macro tied_changes(plan, relation) -%}
     size(collect_set({{ relation }}.__position)) - size(collect_set(struct(

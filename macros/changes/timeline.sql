@@ -1,11 +1,11 @@
 {#-
-    The events of each key that has changes, in order, and which versions they make.
+    Query: the events of each key that has changes, in order, and the versions that they make.
 
     __opens     the event begins a version, or ends one
-    __closes    it is the last event of its version; its untracked columns are those shown
-    __started   when the version of the event begins
-    __ended     when the next event comes: the end of the version where the event closes it
-    __recalled  the event cannot be told from versions, so the memory must keep it
+    __closes    it is the last event of its version, which shows its untracked columns
+    __started   start of the event's version
+    __ended     time of the next event: the end of the version if the event closes it
+    __recalled  versions do not show the event, so the state table must keep it
 -#}
 {% macro timeline(plan, changes) -%}
     {%- set events = distinct_events(plan, changes) -%}

@@ -1,5 +1,5 @@
 {#-
-    Positions of the changes of the input that empty the table.
+    Query: the positions of the input's truncate events.
 -#}
 {% macro truncating_changes(plan) -%}
     select

@@ -1,7 +1,8 @@
 {#-
-    The position of the newest change that empties the table, as a query of one value.
+    Query of one value: the position of the newest truncate event.
 
-    The memory keeps it in a row without keys; `plan.truncates` counts those of the input.
+    The state table keeps it in a row without keys; `plan.truncates` is the number of truncate
+    events in the input.
 -#}
 {% macro truncation(plan) -%}
     select max(__emptied) as __emptied

@@ -1,5 +1,5 @@
 {#-
-    Names of the columns that a change leaves as they were.
+    SQL expression for the names of the columns that a change leaves unchanged.
 -#}
 {% macro unset_columns(plan, relation) -%}
     filter(array(

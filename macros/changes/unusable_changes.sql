@@ -1,7 +1,7 @@
 {#-
-    The condition of changes that belong to no row or to no time.
+    SQL condition for changes without key or sequence.
 
-    What empties the table needs no key.
+    Truncate events need no key.
 -#}
 {% macro unusable_changes(plan) -%}
     {%- for name in plan.sequence_by -%} `{{ name }}` is null{{ ' or ' if not loop.last }} {%- endfor -%}

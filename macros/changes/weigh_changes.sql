@@ -1,6 +1,7 @@
 {#-
-    Find out what the changes do before anything is written: statements, of which the last
-    gives one row of counts. Where it finds changes `level` with the table they are weighed again.
+    Statements that count the effects of the changes before anything is written; the last one
+    returns one row of counts. If it finds `level` changes, which differ from the table's rows in
+    content at most, the caller runs them a second time.
 -#}
 {% macro weigh_changes(plan) -%}
     {%- if is_marked(plan) | trim and not plan.level -%}

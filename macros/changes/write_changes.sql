@@ -1,5 +1,6 @@
 {#-
-    The statements that bring a table up to date; none where nothing changes.
+    Statements that apply the changes to the table, and expire tombstones when that is due; empty if
+    nothing changes.
 -#}
 {% macro write_changes(plan) -%}
     {%- if plan.truncates -%}

@@ -1,7 +1,7 @@
 {#-
-    Types of columns that a stream's records have although nobody declared them, by path: those
-    of an envelope (as in ingest/declarations/envelopes.py), the bytes of a message that is not
-    read, and what tells events apart.
+    Return the types of columns that a stream's records have without a declaration, as {path: type}:
+    those of an envelope (as in ingest/declarations/envelopes.py), the bytes of a message that is
+    not decoded, and the columns that identify events.
 -#}
 {% macro envelope_types(stream) -%}
     {%- set declared = stream.config.meta.ingest -%}

@@ -1,6 +1,6 @@
 {#-
-    Path of the object that holds an event's attributes, where a declared stream is split by
-    type; none where it is not. The rules are those of ingest/declarations/reading.py.
+    Return the path of the object with an event's attributes, if a declared stream is split by event
+    type; none if it is not. The rules are those of ingest/declarations/reading.py.
 -#}
 {% macro event_payload(stream) -%}
     {%- set declared = stream.config.meta.ingest -%}

@@ -1,10 +1,10 @@
 {#-
-    The table of one type of event, typed: what `ref` is to a model.
+    Return the table of one event type with typed columns, for use in a model like `ref`.
 
-    It stands below the stream's source in the lineage, so `source:github.events+` selects what
-    reads it; what is new in it is `unread(source('github', 'events'))`, because both count the
-    same batches. A type that nobody has sent yet has no rows, and the columns that the model's
-    yml declares with a `data_type`.
+    In the lineage it is downstream of the stream's source, so `source:github.events+` selects the
+    models that read it. Its incremental filter is `unread(source('github', 'events'))`, because
+    both have the same batch numbers. A type without events yet is an empty relation with the
+    columns that the model's yml declares with a `data_type`.
 -#}
 {% macro events_of(source_name, event_type, stream_name='events') -%}
     {%- if not execute -%}

@@ -1,6 +1,7 @@
 {#-
-    Whether a type's view is in the catalog. A type may have come since this build began: what it
-    brought belongs to the next one. Commands that build nothing only need its name.
+    Return whether the catalog has the view of an event type. A type that arrives during a build is
+    read by the next build. Always true in commands that build nothing, which need only the view's
+    name.
 -#}
 {% macro is_shown(type) -%}
     {%- if not reads_marks() -%}

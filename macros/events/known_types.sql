@@ -1,13 +1,13 @@
 {#-
-    The types that a stream has brought: {type: where its table is, and up to which batch it is
-    filled, where it is one of its own}; looked up once an invocation.
+    Return the event types that a stream has received: {type: its table and, for a type with a table
+    of its own, the batch up to which the table is filled}. Looked up once per invocation.
 -#}
 {% macro known_types(stream) -%}
     {%- if graph.get('headwater_types', {}).get('invocation_id') != invocation_id -%}
         {%- set streams = {} -%}
         {%- set facts = driver_facts() -%}
         {%- set types = none if facts else adapter.get_relation(none, 'ops', 'event_types') -%}
-        {#- The first type may have come since the tables were looked up that the catalog has. -#}
+        {#- `ops.event_types` may be newer than the driver's list of registered tables. -#}
         {%- set told = facts.types if facts and 'ops.event_types' in facts.tables else [] -%}
         {%- if types is not none -%}
             {%- set query -%}
@@ -23,7 +23,7 @@
         {%- for type in told -%}
             {%- do streams.setdefault(type.stream, {}).update({type.event_type: type}) -%}
         {%- endfor -%}
-        {#- Whole, for another thread may ask meanwhile. -#}
+        {#- Store it only when complete: other threads may read it. -#}
         {%- do graph.update({'headwater_types': {
             'invocation_id': invocation_id, 'streams': streams, 'shown': {},
         }}) -%}

@@ -1,6 +1,6 @@
 {#-
-    The known types whose names are nearest to a name that is none, in words. What lacks letters,
-    such as a last part, is nearer than what has others.
+    Return the known event types whose names are closest to an unknown name, as a text for a
+    message. Missing or additional letters, such as a last part, count less than different letters.
 -#}
 {% macro nearest_types(stream, event_type) -%}
     {%- if not known_types(stream) -%}

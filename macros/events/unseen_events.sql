@@ -1,10 +1,12 @@
 {#-
-    A type that nobody has sent yet, in parentheses: the columns of every type, and those that the
-    model's yml declares with a `data_type`.
+    Subquery for an event type without events yet, in parentheses: the columns of every type, and
+    those that the model's yml declares with a `data_type`.
 
-    It reads the stream as the type's own table will, so that a view which is not built again when
-    the first event comes shows it nevertheless. Where the catalog does not have the stream yet,
-    because the command is one that builds nothing, its text is as before the first record.
+    It selects the type's events from the stream, as the type's own table will, so a view that is
+    not rebuilt when the first event arrives shows that event. If the catalog does not have the
+    stream, because the command builds nothing, the columns are those before the first record. Fails
+    if the stream is not split by event type, or if the model declares no `data_type` for a stream
+    that has records.
 -#}
 {% macro unseen_events(source_name, stream_name, event_type, relation) -%}
     {%- set stream = graph.sources.values()

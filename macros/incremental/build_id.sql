@@ -1,8 +1,9 @@
 {#-
-    The number of this build of this model: what `_batch_id` is to a table with one source.
+    SQL expression for the number of this build of this model, which replaces `_batch_id` in a table
+    that is built from several sources.
 
-    A killed build has written its number but not recorded it, and is given it again: nobody
-    reads beyond the recorded number.
+    A build that is killed writes its number but does not record it, and the next build gets the
+    same number: no downstream model reads beyond the recorded number.
 -#}
 {% macro build_id() -%}
     {%- if not execute or not reads_marks() -%}

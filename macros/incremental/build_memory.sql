@@ -1,16 +1,17 @@
 {#-
-    What this invocation has learned; shared by all nodes, gone when it ends.
+    Return the cache of this invocation, shared by all nodes and dropped when the invocation ends.
 
-    marks     {model: {relation: newest batch it has merged}}, as recorded; of a change data feed,
-              `table@name`, the version of the table up to which it was read or, its own, written
+    marks     {model: {relation: newest batch it has merged}}, as recorded; for a change data feed,
+              `table@name`: the table version up to which the model has read it or, for the model's
+              own feed, written it
     codes     {model: fingerprint of the text that built it}, as recorded
     versions  {relation: [version of the table, its newest batch]}, as recorded
     newest    {relation: newest batch}, looked up once so that all models read the same slice
-    feeds     {table: its change data feed}, looked up where no model of dbt's records it
-    places    {table: its path}, of tables whose changes are read
-    built     {node: what it wrote}, recorded at the end
+    feeds     {table: its change data feed}, looked up for tables that no dbt model records
+    places    {table: its path}, for tables whose changes are read
+    built     {node: what it wrote}, recorded at the end of the invocation
 
-    dbt gives macros no other place that outlives a node than its `graph`.
+    It is stored in dbt's `graph`, the only object that outlives a node and that macros can write.
 -#}
 {% macro build_memory() -%}
     {%- if graph.get('headwater', {}).get('invocation_id') != invocation_id -%}
@@ -25,7 +26,7 @@
             'built': {},
         } -%}
         {%- do read_marks(memory) -%}
-        {#- Last, for another thread may ask meanwhile. -#}
+        {#- Store it only when complete: other threads may read it. -#}
         {%- do graph.update({'headwater': memory}) -%}
     {%- endif -%}
     {{- return(graph['headwater']) -}}

@@ -1,9 +1,9 @@
 {#-
-    The rows that a feed tells of between two versions, the first one excluded, as a relation:
-    new ones, and those that were replaced or removed, as they were.
+    Return the change data feed of a table after version `mark` up to version `newest`, as a
+    relation: inserted rows, updated rows before and after the update, and deleted rows.
 
-    By the table's path: of a table that a query names twice, once with its changes, Spark reads
-    only one of the two (`tests/build/test_feeds.py` shows when that is mended).
+    The feed is read by the table's path: if a query names a table twice, once with its changes,
+    Spark reads only one of the two (`tests/build/test_feeds.py` fails when Spark fixes that).
 -#}
 {% macro changes_since(table, mark, newest) -%}
     {%- set places = build_memory().places -%}

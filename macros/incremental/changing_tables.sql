@@ -1,6 +1,7 @@
 {#-
-    The tables below a relation that the model reads, maybe through views, whose rows may change
-    (`rows_may_change`): the relation itself, or what it reads where it is a view.
+    Return the tables upstream of `relation` whose rows may change (`rows_may_change`), for the
+    model that reads it directly or through views: the relation itself or, for a view, the tables
+    that the view reads.
 -#}
 {% macro changing_tables(relation) -%}
     {%- set tables = [] -%}

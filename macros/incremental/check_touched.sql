@@ -1,6 +1,6 @@
 {#-
-    Fail where a model computes whole values again and its strategy would keep what is no longer
-    so, or add to it.
+    Fail if a model that uses `touched` has a strategy other than `replace_where` that would keep
+    outdated rows or append rows a second time.
 -#}
 {% macro check_touched(feeds) -%}
     {%- set strategy = config.get('incremental_strategy') -%}

@@ -1,8 +1,9 @@
 {#-
-    Changes when the model, its configuration or what it reads through views was edited.
+    Return a hash of the model's text, its configuration and the models it reads through views; it
+    changes when any of them is edited.
 
-    Marks, build numbers and touched values stand in the compiled text but are not code, so
-    they are left out.
+    Watermarks, build numbers and the values of `touched` are part of the compiled text but not of
+    the code, so they are left out.
 -#}
 {% macro code_fingerprint(code) -%}
     {%- set text = modules.re.sub(

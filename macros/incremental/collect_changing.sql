@@ -1,5 +1,6 @@
 {#-
-    Collect the tables of `changing_tables`, through views.
+    Append to `into` the tables that `changing_tables` returns: the node's table if its rows may
+    change or, for a view, the tables upstream of it.
 -#}
 {% macro collect_changing(node, is_direct, into) -%}
     {%- if node.resource_type == 'model' and node.config.materialized in ('view', 'ephemeral') -%}

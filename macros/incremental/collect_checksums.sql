@@ -1,5 +1,6 @@
 {#-
-    Checksums of a node's parents, and of theirs where a parent keeps nothing of its own.
+    Append to `into` the checksums of a node's parents and, where a parent is a view or ephemeral,
+    those of its parents.
 -#}
 {% macro collect_checksums(node, into) -%}
     {%- for parent_id in node.depends_on.nodes if parent_id in graph.nodes -%}

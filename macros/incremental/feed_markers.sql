@@ -1,6 +1,6 @@
 {#-
-    Markers of how far feeds are read, as `unread` leaves them of batches; of tables without one,
-    their versions.
+    SQL comments that record up to which version a model reads change data feeds, as `unread`
+    records batches; for a table without a feed, the version of the table.
 -#}
 {% macro feed_markers(feeds) -%}
     {%- for feed in feeds -%}

@@ -1,5 +1,5 @@
 {#-
-    Of a model's marks those that count the versions of a table's change data feed.
+    Return those of a model's watermarks that are versions of the change data feed of `relation`.
 -#}
 {% macro feed_marks(marks, relation) -%}
     {%- set found = {} -%}

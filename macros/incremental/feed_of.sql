@@ -1,9 +1,10 @@
 {#-
-    The change data feed of a table: its name and how far it is, a version of the table; none
-    where it has no feed.
+    Return the change data feed of a table: {name, version}, where `version` is the newest version
+    of the table; none if the table has no feed.
 
-    A table that dbt built knows both from its own record, as it knows its newest batch: a build
-    that was killed may have written more, which is read once it is repeated.
+    For a table that dbt built, both come from the recorded watermarks, like its newest batch. A
+    build that was killed may have written more versions; downstream models read those once the
+    build is repeated.
 -#}
 {% macro feed_of(relation) -%}
     {%- set memory = build_memory() -%}

@@ -1,8 +1,14 @@
 {#-
-    The feeds that a model's text reads, from the markers that `unread`, `unread_keys` and
-    `touched` left: {table, relation, mark, newest, by, key, own_key, counter, batch}. `relation`
-    is the table or a view on it, and `by` the macro. `key` is the column of `unread_keys`, and
-    `own_key` that of the model; `counter` is the column of `unread`, and `batch` the model's mark.
+    Return the change data feeds that a model's compiled text reads, from the marker comments that
+    `unread`, `unread_keys` and `touched` render: {table, relation, mark, newest, by, key, own_key,
+    counter, batch}.
+
+    relation  the table, or a view on it
+    by        the macro that reads the feed
+    key       the column that `unread_keys` selects
+    own_key   the model's column with the values of `key`
+    counter   the batch column of `unread`
+    batch     the model's watermark in that column
 -#}
 {% macro feeds_in(code) -%}
     {%- set feeds = [] -%}

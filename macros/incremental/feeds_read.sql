@@ -1,12 +1,13 @@
 {#-
-    The change data feeds that tell what changed in `relation` since the model's last build:
-    {name, table, mark, newest, is_direct, is_feed, is_lost}; a mark of -1 where the model has read
-    nothing of the table. A table without a feed has its own version instead, under the name
-    `table@version`: whether it was written at all.
+    Return the change data feeds of the tables upstream of `relation`, with the versions that the
+    model has not read: {name, table, mark, newest, is_direct, is_feed, is_lost}. `mark` is -1 if
+    the model has read nothing of the table. A table without a feed is listed with its own version,
+    under the name `table@version`, which shows only whether the table was written.
 
-    `is_lost`: rows may have been replaced or removed of which no feed tells: it began after the
-    last build, or there is none, and the table was written. Where the batches say that nothing is
-    new, a model that has never read a feed is as far as the feed.
+    `is_lost` is true if rows may have been updated or deleted that no feed contains: the feed began
+    after the model's last build, or the table has no feed and was written since. If the model has
+    never read a feed and its batch watermark is the newest batch, it counts as up to date with the
+    feed.
 -#}
 {% macro feeds_read(relation, counter) -%}
     {%- set marks = build_memory().marks.get(this | string, {}) if is_incremental() else {} -%}
@@ -17,7 +18,7 @@
         {%- set feed = feed_of(table.relation) if table.has_feed else none -%}
         {%- set marker = feed.name if feed else name ~ '@version' -%}
         {%- set mark = marks.get(marker, -1) -%}
-        {#- What has no version may have been written. -#}
+        {#- A relation without a version may have been written. -#}
         {%- set version = newest_version(table.relation) if not feed -%}
         {%- set newest = feed.version if feed else version if version >= 0 else mark + 1 -%}
         {%- set has_feed_mark = feed_marks(marks, name) | length > 0 -%}

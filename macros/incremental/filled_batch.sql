@@ -1,6 +1,8 @@
 {#-
-    The newest batch that tables of types hold: of one type, else of all types of the stream that
-    `relation` is; none where no table of theirs lags behind it.
+    Return the newest batch that all tables of event types contain: of one type or, without
+    `event_type`, of all types of the stream `relation`; none if no table of these types lags.
+
+    Logs a line for each type whose table waits for a decision, if the model names no `event_type`.
 -#}
 {% macro filled_batch(relation, event_type) -%}
     {%- set streams = graph.sources.values()

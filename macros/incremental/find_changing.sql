@@ -1,5 +1,6 @@
 {#-
-    Collect the changing tables of a relation that a node reads, itself or through views.
+    Append to `into` the changing tables of `relation`, where a node reads that relation directly or
+    through views.
 -#}
 {% macro find_changing(node, relation, into) -%}
     {%- for parent_id in node.depends_on.nodes -%}

@@ -1,5 +1,5 @@
 {#-
-    Whether a model reads only what is new in this one, maybe through views.
+    Return whether an incremental model reads this one, directly or through views.
 -#}
 {% macro has_incremental_readers(node_id) -%}
     {%- for reader in graph.nodes.values()

@@ -1,6 +1,6 @@
 {#-
-    Whether a feed tells of rows that were replaced or removed between two versions; with
-    `kinds`, of others.
+    Return whether the change data feed of a table has updated or deleted rows between two versions,
+    or rows of the change types in `kinds`.
 -#}
 {% macro has_replaced_rows(table, mark, newest, kinds="'update_preimage', 'delete'") -%}
     {{- return(run_query(

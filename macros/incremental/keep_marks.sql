@@ -1,6 +1,9 @@
 {#-
-    Keep what is recorded for the next invocation of this process, whose `ops.model_marks` is then
-    as this one has left it, unless somebody else has written to it.
+    Keep the recorded watermarks in this process, so that its next invocation need not read
+    `ops.model_marks`.
+
+    Only for a dbt that runs inside `ingest serve`, and only if all builds succeeded. The copy is
+    valid as long as no other writer has changed the table: its version is stored with it.
 -#}
 {% macro keep_marks(results, has_written) -%}
     {%- set memory = build_memory() -%}

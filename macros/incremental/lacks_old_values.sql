@@ -1,6 +1,7 @@
 {#-
-    Whether rows may have been replaced or removed whose values before that cannot be read: no
-    feed tells of them, or the relation is a view, of which only the table below has a feed.
+    Return whether rows may have been updated or deleted whose previous values cannot be read: no
+    change data feed contains them, or the relation is a view, and only the table upstream of it has
+    a feed.
 -#}
 {% macro lacks_old_values(feeds) -%}
     {%- for feed in feeds -%}

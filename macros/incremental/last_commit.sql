@@ -1,5 +1,5 @@
 {#-
-    What the newest commit of a Delta table says of itself, with its version.
+    Return the newest commit of a Delta table from its history: version, operation and metrics.
 -#}
 {% macro last_commit(relation) -%}
     {%- set commit = driver_facts().last_commit(relation.schema, relation.identifier)

@@ -1,14 +1,15 @@
 {#-
-    Ask what lands the table, where that is this process, else the table itself for its newest batch,
-    unless it is as it was when last asked.
+    Look up the newest batch of a table and store it in the invocation cache.
 
-    The version is read first: a commit in between makes the next build ask again.
+    If this process ingests the table, the number comes from the driver. Otherwise it is queried
+    from the table, unless the table's version is the recorded one. The version is read first: if a
+    commit comes in between, the next build queries again.
 -#}
 {% macro look_up_newest_batch(memory, relation, column) -%}
     {%- set name = relation | string -%}
     {%- set told = driver_facts().get('newest', {}).get(relation.identifier) -%}
     {%- if told is not none and relation.schema == 'bronze' and column == '_batch_id' -%}
-        {#- Which version of the table that is, is not known. -#}
+        {#- The version of the table with that batch is unknown. -#}
         {%- do memory.versions.pop(name, none) -%}
         {%- do memory.newest.update({name: told}) -%}
         {{- return('') -}}

@@ -1,9 +1,9 @@
 {#-
-    dbt-spark's incremental materialization, which does nothing when nothing is new.
+    dbt-spark's incremental materialization, which skips the build if the model is up to date.
 
-    dbt-spark merges an empty input: seconds of a MERGE that changes nothing. Here the
-    markers in the text tell that every input ends at the model's mark, and that the text is
-    the one that built the table.
+    dbt-spark would merge an empty input, which takes seconds. The build is skipped if the marker
+    comments in the compiled text show that every input ends at the model's watermark, and if the
+    text is the one that built the table.
 -#}
 {% materialization incremental, adapter='spark', supported_languages=['sql', 'python'] -%}
     {%- set read = batches_read(compiled_code) -%}

@@ -1,7 +1,8 @@
 {#-
-    Whether the model's table has to keep a change data feed for its readers.
+    Return whether the model's table must keep a change data feed, because its rows may change and
+    an incremental model reads it.
 
-    A feed costs a merge the old rows once more, so a table without such readers has none.
+    A feed makes a merge write the old rows once more, so a table without such readers has none.
 -#}
 {% macro needs_feed() -%}
     {{- return(

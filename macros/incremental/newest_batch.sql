@@ -1,10 +1,11 @@
 {#-
-    The newest batch that `relation` holds, looked up once an invocation; -1 when empty.
+    Return the newest batch in `relation`, looked up once per invocation; -1 if the relation is
+    empty.
 
-    A table that dbt built knows from its own record, which costs nothing; of the others the
-    table's version says whether the recorded number still holds (a few hundredths of a
-    second), and else the statistics of its files are asked. Of a view, nothing counts that the
-    tables below it have not recorded.
+    For a table that dbt built, the number comes from its recorded watermarks, at no cost. For other
+    tables, the table's version shows whether the recorded number is still valid (a few hundredths
+    of a second); if not, the statistics of its files are queried. For a view, batches that the
+    tables upstream have not recorded do not count.
 -#}
 {% macro newest_batch(relation, column) -%}
     {%- set memory = build_memory() -%}

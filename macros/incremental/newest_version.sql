@@ -1,5 +1,6 @@
 {#-
-    The version of a table, looked up once an invocation; -1 of what has none.
+    Return the newest version of a table, looked up once per invocation; -1 for a relation that is
+    not a Delta table.
 -#}
 {% macro newest_version(relation) -%}
     {%- set memory = build_memory() -%}

@@ -1,7 +1,8 @@
 {#-
-    Whether every relation that the model reads ends at the model's mark.
+    Return whether the model is up to date: every relation that it reads ends at the model's
+    watermark.
 
-    A model that reads something without `unread` is never sure.
+    False for a model without an incremental filter.
 -#}
 {% macro nothing_new(read) -%}
     {%- for mark, newest in read.values() if mark != newest -%}

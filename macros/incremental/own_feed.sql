@@ -1,14 +1,15 @@
 {#-
-    The name of this table's change data feed, which the build is about to extend; none where no
-    model reads it. A table from before there were feeds gets one here.
+    Return the name of the change data feed of this model's table, which the build is about to
+    extend; none if no model reads it.
 
-    A feed that begins again has another name (`start_feed`): marks of the old one do not count.
+    Starts a feed on an existing table that has none. A feed that is started again has another name
+    (`start_feed`), so watermarks of the old one do not count.
 -#}
 {% macro own_feed() -%}
     {%- if not needs_feed() or not reads_marks() -%}
         {{- return(none) -}}
     {%- elif not is_incremental() -%}
-        {#- As `spark__tblproperties_clause` says it. -#}
+        {#- The name that `spark__tblproperties_clause` sets. -#}
         {{- return(this ~ '@' ~ invocation_id) -}}
     {%- endif -%}
     {%- set feed = feed_of(this) -%}

@@ -1,13 +1,13 @@
 {#-
-    Fill the memory from `ops.model_marks`: the last build of each model counts. Where this
-    process knows what is there, nothing is read.
+    Load the watermarks from `ops.model_marks` into the invocation cache: those of each model's last
+    build. Reads no table if this process has a copy of the table's present version (`keep_marks`).
 
-    One JSON text, because dbt guesses the types of every value of a larger result.
+    The query returns one JSON text, because dbt infers the type of every value of a larger result.
 -#}
 {% macro read_marks(memory) -%}
     {%- set kept = graph.get('headwater_marks') -%}
     {%- if kept and kept.version == driver_facts().marks_version -%}
-        {#- A copy: what a build adds counts only when it is recorded. -#}
+        {#- Copy it: watermarks that a build adds are valid only once recorded. -#}
         {%- do memory.update(fromjson(tojson(kept))) -%}
         {{- return('') -}}
     {%- endif -%}

@@ -1,8 +1,9 @@
 {#-
-    Whether this command builds: others show a model's text, and have no marks to look up.
+    Return whether this command builds models incrementally; other commands only render a model's
+    text and need no watermarks.
 
-    A unit test gives a model its rows; all of them are new. `--empty` and `--sample` do not
-    read what is new, and must not say that they have.
+    False for unit tests, whose rows are all new, and for `--empty` and `--sample`, which do not
+    read all new rows and must not record that they did.
 -#}
 {% macro reads_marks() -%}
     {{- return(

@@ -1,5 +1,6 @@
 {#-
-    What a model recorded of its newest build, where it is still one that records builds.
+    Return the watermarks that a model recorded in its newest build; empty if its materialization no
+    longer records builds.
 -#}
 {% macro recorded_marks(relation) -%}
     {%- set marks = build_memory().marks.get(relation | string, {}) -%}

@@ -1,5 +1,5 @@
 {#-
-    Fail where rows changed of which no feed tells: a merge would keep what is no longer so.
+    Fail if rows changed that no change data feed contains: a merge would keep outdated rows.
 -#}
 {% macro refuse_lost(feeds, what) -%}
     {%- for feed in feeds if feed.is_lost -%}

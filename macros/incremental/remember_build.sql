@@ -1,6 +1,7 @@
 {#-
-    Keep what this node read and wrote until the end of the invocation, where it is recorded,
-    and tell it to the models after it. `feed` is the name of the table's own change data feed.
+    Store what this node read and wrote in the invocation cache, for downstream models and for
+    `record_run`, which writes it at the end of the invocation. `feed` is the name of the table's
+    own change data feed.
 -#}
 {% macro remember_build(read, code, feed=none, rows_affected=none, counts={}) -%}
     {%- set memory = build_memory() -%}
@@ -17,7 +18,7 @@
         'model': name, 'marks': marks, 'code': code, 'rows_affected': rows_affected,
         'counts': counts,
     }}) -%}
-    {#- Of a model that reads no batches any more, those of earlier builds do not count. -#}
+    {#- If the model reads no batches any more, earlier watermarks no longer apply. -#}
     {%- if not marks and memory.marks.get(name) -%}{%- do marks.update({name: -1}) -%}{%- endif -%}
     {%- for known in (name, name ~ '@version') if known in memory.newest -%}
         {%- do memory.newest.pop(known) -%}

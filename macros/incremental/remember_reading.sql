@@ -1,6 +1,6 @@
 {#-
-    Record, where nothing is new, feeds that the model has not recorded yet: its own, and those
-    that it reads. Else there is nothing to record.
+    Record change data feeds that an up-to-date model has not recorded yet: its own, and those it
+    reads. Otherwise record nothing.
 -#}
 {% macro remember_reading(read, code, feed) -%}
     {%- set marks = build_memory().marks.get(this | string, {}) -%}

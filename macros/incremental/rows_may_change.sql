@@ -1,9 +1,9 @@
 {#-
-    Whether rows of a node's table may be replaced or removed by later builds, so that a reader
-    has to learn of the rows as they were: `feed` where the table's change data feed says so,
-    `unknown` where nothing does, else nothing.
+    Return whether later builds may update or delete rows of a node's table, so that incremental
+    readers need the previous rows: `feed` if the table's change data feed contains them, `unknown`
+    if nothing does, an empty text if rows never change.
 
-    Bronze only grows, and so does a merge that skips matched rows.
+    Bronze tables are append-only, and so are tables of a merge that skips matched rows.
 -#}
 {% macro rows_may_change(node) -%}
     {%- set is_source = node.resource_type == 'source' -%}

@@ -1,7 +1,8 @@
 {#-
-    How many rows the last commit of a Delta table wrote or removed, by its own metrics.
+    Return how many rows the last commit of a Delta table wrote or deleted, from the commit's
+    metrics.
 
-    dbt-spark throws away what the statement answered; the table's history keeps it.
+    dbt-spark discards the result of the statement; the table's history keeps the metrics.
 -#}
 {% macro rows_written(relation) -%}
     {%- set commit = last_commit(relation) -%}

@@ -1,6 +1,8 @@
 {#-
-    Let the table's change data feed begin here, under a new name: where it had none, and where
-    Delta cannot read across what has just been altered, such as a wider type.
+    Start a change data feed on this table under a new name, and return the name.
+
+    Used if the table has no feed, or if Delta cannot read its feed across an altered schema, such
+    as a widened type.
 -#}
 {% macro start_feed() -%}
     {%- do run_query(

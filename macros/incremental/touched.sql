@@ -1,11 +1,11 @@
 {#-
-    All rows of `relation` whose `column` has a value that some unread row has, or one that was
-    replaced or removed since had, as a condition: what a roll-up must read to compute those
-    values again.
+    SQL condition for an aggregate: selects all rows of `relation` whose `column` has an affected
+    value, one of a row that the model has not read yet, or of a row that was updated or deleted
+    since. The model recomputes these values with `replace_where`.
 
-    The values stand in the text, because Delta passes over files by literals only, and
-    `replace_where` replaces exactly them. Where nothing tells the values as they were, all rows
-    are read and replaced: the result is right, and costs more.
+    Affected values are literals in the text, because Delta skips files by literals only, and
+    `replace_where` replaces exactly these values. If the previous values of changed rows are
+    unknown, the condition selects all rows: the result is correct, at a higher cost.
 -#}
 {% macro touched(column, relation, counter='_batch_id') -%}
     {%- if not execute or not reads_marks() -%}

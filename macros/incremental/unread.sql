@@ -1,17 +1,17 @@
 {#-
-    The rows of `relation` that this model has not merged yet, as a condition.
+    Incremental filter: SQL condition for the rows of `relation` that this model has not merged yet.
 
-    Batches are numbered by the one query that writes a table and never go back, so rows
-    above the mark are exactly the new ones. The mark is recorded after the write: a killed
-    build reads the same batches again, and a merge makes that harmless. The upper bound
+    `column` is `_batch_id` by default, or `_build_id` if the relation is built from several others.
+    `event_type` limits the filter to one event type of a stream: where types have tables of their
+    own, tables of other types may lag.
+
+    A table's batch numbers come from the one query that writes it and never decrease, so rows above
+    the watermark are exactly the new ones. The watermark is recorded after the write: a build after
+    a killed one reads the same batches again, and a merge makes that harmless. The upper bound
     makes all reads of one build see the same rows, also while the stream runs.
 
-    `column` is `_batch_id`, or `_build_id` where the relation is built from several others.
-    `event_type` is for readers of one type of a stream's events: where types have tables of
-    their own, others need not be as far.
-
-    Rows that are replaced or removed have no batch of their own: markers of their feeds let the
-    merge find them (`remove_replaced`).
+    Updated or deleted rows have no batch of their own: the marker comments of their change data
+    feeds let the merge find them (`remove_replaced`).
 -#}
 {% macro unread(relation, column='_batch_id', event_type=none) -%}
     {%- if not execute or not reads_marks() -%}

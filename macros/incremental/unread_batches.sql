@@ -1,5 +1,5 @@
 {#-
-    The marker and the condition of `unread`; what follows it ends the text that the marker begins.
+    Marker comment and condition of `unread`. The caller renders the end marker.
 -#}
 {% macro unread_batches(relation, column, event_type=none) -%}
     {%- set mark = mark_of(this, relation) if is_incremental() else -1 -%}

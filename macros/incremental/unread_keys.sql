@@ -1,10 +1,9 @@
 {#-
-    The values of a column in the rows of `relation` that this model has not merged yet, and in
-    those that were replaced or removed since: which of its own rows a model has to build again.
+    Query: the values of column `key` in rows of `relation` that this model has not merged yet, and
+    in rows that were updated or deleted since. They name the model's rows to rebuild.
 
-    A row of the model whose key is among them, and which the model does not give again, is
-    removed (`remove_replaced`). `own_key` is the model's column that has the values, where its
-    name is another one.
+    A row of the model whose key is among them and which the model does not return again is deleted
+    (`remove_replaced`). `own_key` is the model's column with these values, if it has another name.
 -#}
 {% macro unread_keys(relation, key, own_key=none) -%}
     {%- set feeds = feeds_read(relation, '_batch_id') if execute and reads_marks() else [] -%}

@@ -1,5 +1,6 @@
 {#-
-    `column in (…)` of the values that `values_in` found; a range where they are too many to list.
+    SQL condition `column in (…)` for the values that `values_in` found; a range if there are more
+    than 400.
 -#}
 {% macro values_condition(column, relation, found) -%}
     {%- set type, values = found -%}

@@ -1,6 +1,6 @@
 {#-
-    The type of a column and its distinct values in some rows, as texts in their own order, with
-    none for null at the end.
+    Return the type of a column and its distinct values in some rows: texts in the order of the
+    type, with none for null at the end.
 -#}
 {% macro values_in(column, rows) -%}
     {%- set query -%}

@@ -1,10 +1,10 @@
 {#-
-    The type of a column and its values in a range of batches, as `values_in` gives them, where
-    the `ingest serve` whose dbt this is can read them without Spark; else none.
+    Return the type of a column and its values in a range of batches, in the form of `values_in`,
+    read without Spark by the `ingest serve` that runs this dbt; none if it cannot read them.
 -#}
 {% macro values_known(column, relation, counter, batches) -%}
     {%- if driver_facts() -%}
-        {#- A view may have been a table, whose folder stays. -#}
+        {#- A view may have replaced a table whose folder still exists. -#}
         {%- set known = adapter.get_relation(none, relation.schema, relation.identifier) -%}
         {%- if known and known.is_delta -%}
             {{- return(driver_facts().touched_values(

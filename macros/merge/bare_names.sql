@@ -1,5 +1,5 @@
 {#-
-    Names of columns as Spark compares them, without the backticks of those that need some.
+    Return column names in the form in which Spark compares them: without backticks, in lower case.
 -#}
 {% macro bare_names(names) -%}
     {%- set found = [] -%}

@@ -1,9 +1,9 @@
 {#-
-    Fail where the first or a full build would have a key twice: no merge looks at its rows, and
-    later ones would change both.
+    Fail if the first build or a full refresh would write a key twice: no merge checks these rows,
+    and later merges would update both.
 
-    Only of models that read what is new (`unread`, `touched`): what dbt's users bring along builds
-    as it did.
+    Only for models with an incremental filter (`unread`, `touched`); other dbt models build as
+    before.
 -#}
 {% macro check_first_keys(code) -%}
     {%- set keys = key_columns(config.get('unique_key')) -%}

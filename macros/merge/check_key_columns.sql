@@ -1,5 +1,5 @@
 {#-
-    Fail where a column of `unique_key` is none of the table, by its name.
+    Fail if a column that `unique_key` names is not a column of the table.
 -#}
 {% macro check_key_columns(keys, columns) -%}
     {%- set known = columns | map(attribute='name') | map('lower') | list -%}

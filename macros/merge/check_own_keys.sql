@@ -1,7 +1,9 @@
 {#-
-    Fail where the model reads one changing table and gives rows whose key is none of those that
-    changed there: then its column is another one than the table's of that name, and rows that are
-    gone would be looked for by the wrong values.
+    Fail if a model that reads one changing table returns rows whose key is not among the keys that
+    changed there.
+
+    Then the model's column is not the table's column of that name, and rows deleted upstream would
+    be looked up by the wrong values.
 -#}
 {% macro check_own_keys(source) -%}
     {%- set feeds = feeds_in(compiled_code) -%}

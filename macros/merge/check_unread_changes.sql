@@ -1,6 +1,7 @@
 {#-
-    Fail where rows of a table changed, or came, with a batch that the model has read already:
-    `unread` does not give them, and the model would keep, or lose, what they made.
+    Fail if rows of an upstream table were updated or inserted with a batch number that the model
+    has already read: `unread` does not select them, and the model would keep outdated rows or lose
+    new ones.
 -#}
 {% macro check_unread_changes(feed) -%}
     {%- set table = api.Relation.create(

@@ -1,5 +1,5 @@
 {#-
-    A column's name in SQL, in backticks where it needs some and has none.
+    Return a column's name in SQL, in backticks if it needs them and has none.
 -#}
 {% macro column_sql(name) -%}
     {{- return(

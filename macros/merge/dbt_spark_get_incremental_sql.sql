@@ -1,6 +1,9 @@
 {#-
-    The statement of a strategy: ours for `replace_where`, else dbt-spark's. Strategies other than
-    `merge` cannot find the rows that replaced or removed ones made.
+    Return the SQL statement of an incremental strategy: Headwater's for `replace_where`,
+    dbt-spark's for all others.
+
+    Fails if a strategy other than `merge` would have to find rows that were made from rows updated
+    or deleted upstream.
 -#}
 {% macro dbt_spark_get_incremental_sql(
     strategy, source, target, existing, unique_key, incremental_predicates

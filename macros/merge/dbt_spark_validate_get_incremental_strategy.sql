@@ -1,5 +1,6 @@
 {#-
-    dbt-spark's check of a strategy's name, with dbt-databricks' `replace_where` as one more.
+    dbt-spark's check of the incremental strategy's name, which also accepts dbt-databricks'
+    `replace_where`.
 -#}
 {% macro dbt_spark_validate_get_incremental_strategy(raw_strategy, file_format) -%}
     {%- if raw_strategy == 'replace_where' and file_format == 'delta' -%}

@@ -1,8 +1,9 @@
 {#-
-    Replace, in one commit, the rows that the model computed anew.
+    SQL statement that replaces, in one commit, the rows that the model recomputed. Repeating it
+    changes nothing.
 
-    Which ones: `incremental_predicates`, as in dbt-databricks, or else the values that the
-    model's `touched` put into its text. Repeating it changes nothing.
+    The rows are those of `incremental_predicates`, as in dbt-databricks, or else those with the
+    values that `touched` rendered into the model's text.
 -#}
 {% macro get_replace_where_sql(source, target, incremental_predicates) -%}
     {%- set predicates = [] -%}

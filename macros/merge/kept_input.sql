@@ -1,9 +1,9 @@
 {#-
-    The view of a merge's input that is kept from its first look at the input until its end; none
-    where nothing is.
+    Return the view of a merge's input if it is cached between the check of the input and the merge;
+    none if it is not cached.
 
-    A merge that updates rows keeps its input itself. On a server what is kept outlives who asked
-    for it, where the merge fails.
+    A merge that updates rows caches its input itself. On a server, a cached view outlives the
+    client that created it if the merge fails, so it is cached on target `local` only.
 -#}
 {% macro kept_input() -%}
     {%- if config.get('unique_key') and config.get('skip_matched_step')

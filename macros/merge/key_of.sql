@@ -1,6 +1,6 @@
 {#-
-    The columns that identify the rows of a model's table, by its configuration; none where it
-    names none.
+    Return the columns that identify the rows of a model's table, from its configuration; empty if
+    it names none.
 -#}
 {% macro key_of(table) -%}
     {%- for node in graph.nodes.values()

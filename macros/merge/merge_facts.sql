@@ -1,11 +1,11 @@
 {#-
-    What a merge has to know of its input before, from one look at it: {nulls: columns of the key
-    that have nulls, bounds: conditions on the table}. Fails where a key comes twice.
+    Return what a merge must know of its input, in one query: {nulls: key columns that have nulls,
+    bounds: conditions on the table}. Fails if a key comes twice.
 
-    Bounds are literals, from the least and greatest values of `merge_bounds`. An input with a
-    null in such a column gets no bound for it: its row may lie anywhere. Neither does a column
-    that is none of the key, where the model reads rows that may move. The input is kept on
-    disk when it is looked at, where the merge reads it once more alone (`kept_input`).
+    Bounds are literals: the least and greatest values of the `merge_bounds` columns. A column gets
+    no bound if the input has a null in it, because its row may be anywhere in the table, or if it
+    is not a key column and the model reads rows that may change. This query caches the input on
+    disk if the merge does not cache it itself (`kept_input`).
 -#}
 {% macro merge_facts(source, keys) -%}
     {%- set columns = [] -%}

@@ -1,9 +1,9 @@
 {#-
-    The conditions under which a row of the input is the row of the table. A null is a key like
-    any other; only an input that has some is compared so, because it costs more.
+    Return the conditions under which an input row matches a table row. Null matches null, but only
+    columns with nulls in the input are compared so, because that comparison costs more.
 
-    Without a key every row is a new one, as in dbt-spark; a rule for matched rows then means
-    a forgotten key.
+    Without a key, every row is inserted, as in dbt-spark; a rule for matched rows then means that
+    the key was forgotten, and the build fails.
 -#}
 {% macro merge_keys(keys, nulls) -%}
     {%- if not keys -%}

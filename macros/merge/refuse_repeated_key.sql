@@ -1,6 +1,6 @@
 {#-
-    Fail with one of the keys that rows have twice. A merge would insert both, or, where the table
-    has the key, could not decide between them.
+    Fail with one of the keys that occur more than once in `rows`. A merge would insert all of these
+    rows or, if the table has the key, could not decide between them.
 -#}
 {% macro refuse_repeated_key(rows, keys) -%}
     {%- set query -%}

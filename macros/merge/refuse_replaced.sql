@@ -1,8 +1,8 @@
 {#-
-    Fail where a feed tells of rows that were replaced or removed, which the model cannot follow.
+    Fail if a change data feed has updated or deleted rows that the model cannot follow.
 
-    Of keys that the model has no column for: where no row has such a key any more. Its own rows
-    of other keys are built again.
+    With a key column (`unread_keys`), fails only if no row of the table has such a key any more;
+    the model rebuilds its rows of the other keys.
 -#}
 {% macro refuse_replaced(feed, problem, kinds="'update_preimage', 'delete'") -%}
     {%- if feed.key -%}

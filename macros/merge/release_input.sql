@@ -1,5 +1,5 @@
 {#-
-    Let go of what was kept for a merge; what a failed one leaves, the next one takes the place of.
+    Drop the cached input of a merge. If a merge fails, the next one replaces its cached input.
 -#}
 {% macro release_input() -%}
     {%- if kept_input() -%}

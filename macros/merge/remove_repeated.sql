@@ -1,6 +1,6 @@
 {#-
-    Remove what a killed build has appended and not recorded, before it is appended again: rows
-    past the model's mark. Fails where the rows do not say which those are.
+    Delete the rows that a killed build appended without recording them, before they are appended
+    again: rows above the model's watermark. Fails if the rows have no column that identifies them.
 -#}
 {% macro remove_repeated(target) -%}
     {%- set found = modules.re.findall(

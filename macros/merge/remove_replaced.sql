@@ -1,11 +1,11 @@
 {#-
-    Remove the model's rows that rows of a table below made which are no longer so, and which the
-    merge's input does not give again: their rows there were removed, have another key, or are
-    not chosen by the model any more. A merge alone would keep them.
+    Delete the model's rows that were made from upstream rows which have changed, and which the
+    merge's input does not contain again: the upstream rows were deleted, have another key, or no
+    longer pass the model's filters. A merge alone would keep them.
 
-    Before the merge, and harmless when it is repeated: the marks are recorded after both.
-    Where it cannot be known which rows these are, the build fails, as it does where the table
-    below has changed rows that the input lacks (`check_unread_changes`, `check_own_keys`).
+    Runs before the merge and can be repeated: watermarks are recorded after both. Fails if the rows
+    to delete cannot be determined, or if rows changed upstream that the input lacks
+    (`check_unread_changes`, `check_own_keys`).
 -#}
 {% macro remove_replaced(source, keys, columns) -%}
     {%- set names = columns | map(attribute='name') | map('lower') | list -%}
@@ -13,7 +13,7 @@
     {%- set is_first = not build_memory().marks.get(this | string) -%}
     {%- for feed in feeds_in(compiled_code) if feed.mark < feed.newest -%}
         {%- if is_first -%}
-            {#- The table is from a build that was killed: the input is all of it. -#}
+            {#- A killed build wrote the table: the input has all of its rows. -#}
             {%- do parts.append('select ' ~ keys | join(', ') ~ ' from ' ~ this) -%}
         {%- elif feed.mark >= 0 -%}
             {%- set problem = unfollowed(feed, keys, names) -%}

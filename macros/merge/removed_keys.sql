@@ -1,6 +1,6 @@
 {#-
-    The keys of the model's rows that may be no longer so, by one feed, as a query: rows of the
-    table below that were replaced or removed made them.
+    Query: the keys of the model's rows that may be outdated by one change data feed, because they
+    were made from upstream rows that were updated or deleted.
 -#}
 {% macro removed_keys(feed, keys) -%}
     {%- set images = changes_since(feed.table, feed.mark, feed.newest)
@@ -10,7 +10,7 @@
     {%- if theirs == own and bare_names(own) | sort == bare_names(keys) | sort -%}
         select {{ keys | join(', ') }} from {{ images }}
     {%- else -%}
-        {#- A null is no key of `unread_keys`: models join by it. -#}
+        {#- With `unread_keys`, null matches nothing: models join by the key. -#}
         {%- set equal = ' = ' if feed.key else ' <=> ' -%}
         select {{ keys | join(', ') }} from {{ this }} as old
         where exists (

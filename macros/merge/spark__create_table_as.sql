@@ -1,5 +1,6 @@
 {#-
-    dbt-spark's statement; before an incremental model's first or full build, its keys are looked at.
+    dbt-spark's statement; before the first build or a full refresh of an incremental model, it
+    checks that keys are unique.
 -#}
 {% macro spark__create_table_as(temporary, relation, compiled_code, language='sql') -%}
     {%- if not temporary and config.get('materialized') == 'incremental' -%}

@@ -1,12 +1,12 @@
 {#-
-    Merge that can refuse stale rows, only insert, and pass over files.
+    MERGE statement that can reject stale rows, insert only, and skip files.
 
-    dbt-spark's own merge updates every matched row, so a late change would overwrite a newer
-    one. Names are dbt-databricks': `matched_condition`, `not_matched_condition`,
-    `skip_matched_step`, `skip_not_matched_step`; a model moves there unchanged.
-    `merge_bounds` is ours: columns that never change for a key, whose least and greatest
-    value in the input bound the search, because Delta prunes a MERGE by literals only.
-    Remove when dbt-spark knows `matched_condition`; tests/build/test_merge.py says when.
+    dbt-spark's own merge updates every matched row, so a late change would overwrite a newer one.
+    The config names are dbt-databricks' (`matched_condition`, `not_matched_condition`,
+    `skip_matched_step`, `skip_not_matched_step`), so a model moves there unchanged. `merge_bounds`
+    exists only here: columns that never change for a key, whose least and greatest value in the
+    input limit the files that are searched, because Delta prunes a MERGE by literals only. Remove
+    this macro when dbt-spark knows `matched_condition`; tests/build/test_merge.py fails then.
 -#}
 {% macro spark__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) -%}
     {%- set columns = adapter.get_columns_in_relation(target) -%}

@@ -1,8 +1,8 @@
 {#-
-    The conditions that the model's `touched` put into its text.
+    Return the conditions that `touched` rendered into the model's text.
 
-    Values that one input touched must be read of all inputs, or the row that replaces them lacks
-    what the others have: so several stand together, joined by "or", wherever one stands.
+    Fails if several are not joined by "or" at each place: values affected in one input must be read
+    from all inputs, or the row that replaces them lacks the values of the others.
 -#}
 {% macro touched_conditions(code) -%}
     {%- set one = '/\\* unread (?:(?!/\\* read \\*/).)*?/\\* touched \\*/ .*? /\\* read \\*/' -%}

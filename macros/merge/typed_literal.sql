@@ -1,9 +1,11 @@
 {#-
-    A value from its text and its type's name; none for a type that files keep no order of.
+    Return a SQL literal from a value's text and its type's name; none for types whose order Delta's
+    file statistics do not keep.
 
-    Delta passes over files by literals, not by expressions such as a cast. It reads the text of
-    a condition a second time, when `${` would be a variable. A slash is written as its number, so
-    that no text ends a marker (`unread`).
+    Delta skips files by literals, not by expressions such as a cast. It parses the text of a
+    condition a second time, when a dollar sign and an opening brace would begin a variable, so
+    texts with both get no literal. A slash is written as its code point, so that no text ends a
+    marker comment (`unread`).
 -#}
 {% macro typed_literal(type, text) -%}
     {%- set suffixes = {'int': '', 'bigint': 'L', 'smallint': 'S', 'tinyint': 'Y'} -%}

@@ -1,9 +1,10 @@
 {#-
-    Why a merge cannot follow rows that a feed tells of, with the remedy; nothing where it can.
+    Return why a merge cannot follow updated or deleted rows of a change data feed, with the remedy;
+    an empty text if it can.
 
-    By `unread` it can where each row of the model is made of one row of the table below: where
-    its key has all columns of the key there, and more only where the model reads no other table.
-    By `unread_keys` where the model has the column.
+    With `unread` it can if each row of the model is made from one upstream row: the model's key has
+    all key columns of the upstream table, and more only if the model reads no other table. With
+    `unread_keys` it can if the model has the column `own_key`.
 -#}
 {% macro unfollowed(feed, keys, names) -%}
     {%- set lower = bare_names(keys) -%}

@@ -1,7 +1,7 @@
 {#-
-    Append rows of values to a table of bookkeeping in one commit, with the time at last where they
-    are stamped; nothing for no rows. What `ingest serve` builds it writes down itself, without
-    Spark.
+    Append rows to an `ops` table in one commit, with the current time as last column if
+    `are_stamped`; does nothing without rows. In the dbt of `ingest serve` the driver writes them
+    without Spark.
 -#}
 {% macro insert_rows(name, rows, are_stamped=false) -%}
     {%- set now = modules.datetime.datetime.now(modules.pytz.utc) -%}
@@ -12,11 +12,11 @@
         {%- for row in rows -%}
             {%- set values = [] -%}
             {%- for value in row -%}
-                {#- dbt's times are in UTC, without saying so. -#}
+                {#- dbt's times are in UTC, without a time zone. -#}
                 {%- do values.append("timestamp'" ~ value.isoformat() ~ "Z'"
                     if value.isoformat is defined else sql_literal(value)) -%}
             {%- endfor -%}
-            {#- Of the server, whose clock may differ. -#}
+            {#- The server's time: its clock may differ. -#}
             {%- if are_stamped -%}{%- do values.append('current_timestamp()') -%}{%- endif -%}
             {%- do texts.append('(' ~ values | join(', ') ~ ')') -%}
         {%- endfor -%}

@@ -1,5 +1,6 @@
 {#-
-    One row of `ops.model_marks` for each relation that a model has read further, but for the time.
+    Return one row of `ops.model_marks`, without the time, for each relation that a successful model
+    has read further.
 -#}
 {% macro mark_rows(results) -%}
     {%- set memory = build_memory() -%}

@@ -1,10 +1,10 @@
 {#-
-    Record what this invocation did: every node in `ops.model_runs`, and in `ops.model_marks`
-    how far each model that succeeded has read.
+    Record this invocation: every node in `ops.model_runs`, and the watermarks of each successful
+    model in `ops.model_marks`.
 
-    After the writes, in one commit each: a build that is killed before reads the same batches
-    again. A model that found nothing new has nothing to record; nor has an invocation that has
-    lost its models to another one, as its own have told.
+    It runs after the models' writes, in one commit per table: a build after a killed one reads the
+    same batches again. A model that is up to date has nothing to record. An invocation that has
+    lost its claim on its models (`check_claim`) records nothing.
 -#}
 {% macro record_run(results) -%}
     {%- if execute and results and graph.get('headwater_claim_lost') != invocation_id -%}

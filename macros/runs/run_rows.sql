@@ -1,5 +1,5 @@
 {#-
-    One row of `ops.model_runs` for each result of dbt.
+    Return one row of `ops.model_runs` for each of dbt's results.
 -#}
 {% macro run_rows(results) -%}
     {%- set built = build_memory().built -%}

@@ -1,5 +1,6 @@
 {#-
-    A value as Spark SQL text. Backslash and quote are escaped; `${` would be a variable.
+    A value as a Spark SQL literal. Backslash and quote are escaped, and so is a dollar sign before
+    an opening brace, which would begin a variable.
 -#}
 {% macro sql_literal(value) -%}
     {%- if value is none -%}

@@ -1,8 +1,7 @@
 {#-
-    The schema's name is the medal, as configured, without the target's schema before it.
+    Return the configured schema name (the medallion layer) without the target's schema as prefix.
 
-    The catalog belongs to one lake, so nothing needs a prefix; a second environment is a
-    second lake.
+    A catalog belongs to one lake, so names need no prefix; a second environment is a second lake.
 -#}
 {% macro generate_schema_name(custom_schema_name, node) -%}
     {{ (custom_schema_name or target.schema) | trim }}

@@ -1,8 +1,8 @@
 {#-
-    A schema lies at <lake>/<schema>, where Hive would say <lake>/<schema>.db.
+    Create a schema at <lake>/<schema>, where Hive would use <lake>/<schema>.db.
 
-    The location is relative to the lake (spark.sql.warehouse.dir), so that the catalog can
-    be rebuilt from folders on another machine.
+    The location is relative to the lake (spark.sql.warehouse.dir), so that the catalog can be
+    rebuilt from the lake's folders on another machine.
 -#}
 {% macro spark__create_schema(relation) -%}
     {%- call statement('create_schema') -%}

@@ -1,9 +1,9 @@
 {#-
-    dbt's seed, which is left alone when its file, its configuration and its table are as the
-    last load left them.
+    dbt's seed materialization, which skips the load if the seed's file, configuration and table are
+    unchanged since the last load.
 
-    Loading anew costs two seconds a seed, in every build, and says "changed" to whoever reads
-    the table. `dbt seed` and `--full-refresh` always load.
+    A load takes two seconds per seed in every build, and makes downstream models treat the table as
+    changed. `dbt seed` and `--full-refresh` always load.
 -#}
 {% materialization seed, adapter='spark' -%}
     {%- set existing = load_cached_relation(this) -%}
@@ -13,7 +13,7 @@
         and table_version(this) == build_memory().versions.get(this | string, [none])[0] -%}
         {{ run_hooks(pre_hooks) }}
         {%- call noop_statement('main', 'unchanged', 'OK', 0) -%}{%- endcall -%}
-        {#- dbt asks for the rows afterwards, to show them where `--show` says so. -#}
+        {#- dbt reads the rows afterwards, for `--show`. -#}
         {%- do store_result('agate_table', response='OK', agate_table=load_agate_table()) -%}
         {{ run_hooks(post_hooks) }}
         {{- return({'relations': [existing]}) -}}

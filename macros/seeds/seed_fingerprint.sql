@@ -1,6 +1,6 @@
 {#-
-    Changes with the seed's file and its configuration; none for a file that dbt finds too large
-    to read for its checksum.
+    Return a hash of the seed's file and configuration; none if the file is too large for dbt to
+    compute its checksum.
 -#}
 {% macro seed_fingerprint() -%}
     {%- if model.checksum.name == 'sha256' -%}

@@ -1,5 +1,5 @@
 {#-
-    Rows of a seed as literals that are escaped, each of its column's type.
+    A seed's rows as escaped SQL literals, each cast to its column's type.
 -#}
 {% macro seed_rows(model, agate_table, rows) -%}
     {%- set types = model['config'].get('column_types', {}) -%}

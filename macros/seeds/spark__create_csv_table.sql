@@ -1,6 +1,6 @@
 {#-
-    dbt-spark's table of a seed; a Delta one is created or replaced with its first rows in it,
-    in one commit.
+    dbt-spark's creation of a seed's table; a Delta table is created or replaced together with its
+    first rows, in one commit.
 -#}
 {% macro spark__create_csv_table(model, agate_table) -%}
     {%- set types = model['config'].get('column_types', {}) -%}

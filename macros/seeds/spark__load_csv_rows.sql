@@ -1,8 +1,8 @@
 {#-
-    Insert the rows that the table was not created with, as literals that are escaped.
+    Insert the seed's rows that the table was not created with, as escaped literals.
 
-    dbt-spark 1.11 wraps strings in quotes without escaping in its session method, so a seed
-    with an apostrophe does not parse. Remove when
+    dbt-spark 1.11 wraps strings in quotes without escaping in its session method, so a seed with an
+    apostrophe does not parse. Remove this macro when
     tests/build/test_seeds.py::test_unpatched_apostrophe_still_fails goes red.
 -#}
 {% macro spark__load_csv_rows(model, agate_table) -%}

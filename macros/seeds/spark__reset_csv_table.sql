@@ -1,8 +1,8 @@
 {#-
     Replace a Delta seed's table in place.
 
-    dbt-spark drops it first; the files of a table that was registered by its folder stay
-    after a drop, and nothing can be made over them.
+    dbt-spark drops the table first; after a drop, the files of a table that was registered by its
+    folder stay, and no table can be created over them.
 -#}
 {% macro spark__reset_csv_table(model, full_refresh, old_relation, agate_table) -%}
     {%- if old_relation and not (old_relation.is_delta and config.get('file_format') == 'delta') -%}

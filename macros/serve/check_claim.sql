@@ -1,8 +1,8 @@
 {#-
-    Fail where `ingest serve` has given this command's models to another build. What was written
-    so far is built again, because no mark says that it is there.
+    Fail if `ingest serve` has given this command's models to another build. No watermark is
+    recorded for what was written so far, so it is built again.
 
-    It does so when nothing was heard of this dbt for a while, or when it was started again.
+    `ingest serve` does so if it has not heard from this dbt for a while, or after a restart.
 -#}
 {% macro check_claim() -%}
     {%- if not holds_claim() -%}

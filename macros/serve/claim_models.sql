@@ -1,10 +1,10 @@
 {#-
-    Claim the models of this command where `ingest serve` builds, too: two builds of one model at
-    a time could leave a wrong row.
+    Claim the models of this command if an `ingest serve` builds the project too: two simultaneous
+    builds of one model could leave a wrong row. If no driver builds, nothing is claimed.
 
-    Before anything is looked up: what is new is asked when nobody else writes. The claim and the
-    answer are global temporary views, which all sessions of the driver see, and which are gone
-    with it. Where no driver builds, nothing is claimed.
+    It runs before new batches are looked up, so that no other build writes these models meanwhile.
+    It waits for up to ten minutes, then fails. The claim and the answer are global temporary views,
+    which all sessions of the driver see and which disappear with it.
 -#}
 {% macro claim_models() -%}
     {%- set nodes = models_to_claim() -%}
@@ -14,7 +14,7 @@
             'create or replace global temporary view headwater_claim_' ~ id
             ~ " as select '" ~ nodes | join(' ') ~ "' as models"
         ) -%}
-        {#- Half a second each. -#}
+        {#- Each attempt takes half a second. -#}
         {%- for attempt in range(1200) -%}
             {%- if holds_claim() -%}
                 {%- do graph.update({'headwater_claim': invocation_id}) -%}

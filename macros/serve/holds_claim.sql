@@ -1,5 +1,5 @@
 {#-
-    Whether `ingest serve` has given this command its models, and has not taken them back.
+    Return whether `ingest serve` has granted this command's claim and has not revoked it.
 -#}
 {% macro holds_claim() -%}
     {%- set id = invocation_id | replace('-', '_') -%}

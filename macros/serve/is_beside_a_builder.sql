@@ -1,5 +1,5 @@
 {#-
-    Whether this target is the SQL endpoint of an `ingest serve`, which answers claims.
+    Return whether this target is the SQL endpoint of an `ingest serve`, which answers claims.
 -#}
 {% macro is_beside_a_builder() -%}
     {{- return(

@@ -1,6 +1,6 @@
 {#-
-    Ids of the models that this command writes, or that its tests compare with each other; none on
-    target `local`, which opens the catalog itself: alone, or as the driver's own dbt.
+    Return the ids of the models that this command writes, or that its tests read; none on target
+    `local`, which opens the catalog itself: alone, or as the driver's own dbt.
 -#}
 {% macro models_to_claim() -%}
     {%- set nodes = [] -%}

@@ -1,5 +1,5 @@
 {#-
-    Give back the models that this command has claimed.
+    Release the claim of this command on its models.
 -#}
 {% macro release_models() -%}
     {%- if execute and models_to_claim() -%}

@@ -1,8 +1,8 @@
 {#-
-    dbt's statement, which looks before each write whether the claim of this command still holds.
+    dbt's statement, which checks before each write that this command's claim is still valid.
 
-    A dbt that was suspended has lost its claim: what it would write is older than what another
-    build has written since. What begins no line with a verb that writes is only read.
+    A dbt that was suspended has lost its claim, and its writes would be older than those of another
+    build since. SQL without a line that begins with a writing verb counts as a read.
 -#}
 {% macro statement(name=none, fetch_result=false, auto_begin=true, language='sql') -%}
     {%- if execute -%}

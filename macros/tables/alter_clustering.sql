@@ -1,5 +1,6 @@
 {#-
-    Give an existing table the clustering that its model now asks for; new files follow it.
+    Set the clustering of an existing table to the one that its model now configures; new files
+    follow it.
 -#}
 {% macro alter_clustering(relation) -%}
     {%- set liquid = config.get('liquid_clustered_by') or [] -%}

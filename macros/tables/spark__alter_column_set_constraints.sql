@@ -1,8 +1,8 @@
 {#-
-    A contract's `not_null` as a CHECK, which open-source Delta accepts on a table that exists.
+    Add a contract's `not_null` as a CHECK, which open-source Delta accepts on an existing table.
 
-    dbt-spark writes `set not null`, which Delta refuses on a nullable column; on Databricks
-    both work.
+    dbt-spark writes `set not null`, which Delta rejects on a nullable column; on Databricks both
+    work.
 -#}
 {% macro spark__alter_column_set_constraints(relation, column_dict) -%}
     {%- for name, column in column_dict.items() -%}

@@ -1,5 +1,5 @@
 {#-
-    `liquid_clustered_by` (dbt-databricks' name) beside dbt-spark's buckets.
+    Clustering clause for `liquid_clustered_by` (dbt-databricks' name), or dbt-spark's buckets.
 -#}
 {% macro spark__clustered_cols(label, required=false) -%}
     {%- set liquid = config.get('liquid_clustered_by') -%}

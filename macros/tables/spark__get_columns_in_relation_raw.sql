@@ -1,7 +1,6 @@
 {#-
-    The columns of a relation. dbt-spark asks for a table's owner and size, too, of which only
-    `dbt docs generate` makes use, and for which Delta runs a job: a second, where the processors
-    are busy.
+    Return the columns of a relation. dbt-spark also queries a table's owner and size, which only
+    `dbt docs generate` uses and for which Delta runs a job: a second, if the processors are busy.
 -#}
 {% macro spark__get_columns_in_relation_raw(relation) -%}
     {%- call statement('get_columns_in_relation_raw', fetch_result=true) -%}

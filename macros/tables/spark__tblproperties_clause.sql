@@ -1,7 +1,7 @@
 {#-
-    dbt-spark's clause. A table that follows changes also marks rows instead of writing their
-    files again, unless the model says otherwise; a table whose rows change, and of which readers
-    read only what is new, keeps a change data feed (`own_feed`).
+    dbt-spark's clause with Headwater's defaults. A table of `apply_changes` uses deletion vectors
+    instead of rewriting files, unless the model configures otherwise; a table whose rows change and
+    that has incremental readers keeps a change data feed (`own_feed`).
 -#}
 {% macro spark__tblproperties_clause() -%}
     {%- set wanted = {} -%}

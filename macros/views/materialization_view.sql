@@ -1,8 +1,8 @@
 {#-
-    dbt-spark's view, which is left alone when its text is the one that made it.
+    dbt-spark's view materialization, which skips a view whose text is unchanged.
 
-    A view follows its query's columns by itself (`with schema evolution`), so what lies
-    below may change without it. A contract is checked again at each build.
+    A view follows its query's columns by itself (`with schema evolution`), so upstream tables may
+    change without a rebuild. A view with a contract is rebuilt and checked in each build.
 -#}
 {% materialization view, adapter='spark' -%}
     {%- set existing = load_cached_relation(this) -%}

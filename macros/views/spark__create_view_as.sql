@@ -1,8 +1,9 @@
 {#-
-    A view that knows the text that made it, and follows its query's columns.
+    Create a view that stores a hash of its text and follows its query's columns.
 
-    Spark's views keep the columns of the day they were made. Following them and a list of
-    column comments exclude each other, so `persist_docs` of columns is dbt-spark's view.
+    Spark's views otherwise keep the columns they were created with. Following columns and a list of
+    column comments exclude each other, so a view with `persist_docs` of columns is dbt-spark's
+    view.
 -#}
 {% macro spark__create_view_as(relation, sql) -%}
     {%- if config.persist_column_docs() -%}
