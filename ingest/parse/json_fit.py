@@ -55,12 +55,16 @@ def fitted(text: str | None, kind: T.StructType, overflow_matters: bool) -> Fitt
         return None
     empty: dict[str, Any] = {}
     look = _Look(overflow_matters, empty)
-    if not isinstance(document, dict) or not look.fits(document, kind, ""):
+    if not isinstance(document, dict) or not look.fits(document, kind, ()):
         return None
     # Only escapes can write half of a surrogate pair, which no column holds.
     if "\\u" in text and not is_unicode(json.dumps(document, ensure_ascii=False)):
         return None
     return Fitting(document, kind, written(empty) if empty else None)
+
+
+# Names of members and numbers of elements.
+_Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,37 +74,45 @@ class _Look:
     overflow_matters: bool
     empty: dict[str, Any]
 
-    def fits(self, value: Any, kind: T.DataType, path: str) -> bool:
+    def fits(self, value: Any, kind: T.DataType, path: _Path) -> bool:
         if value is None:
             return True
         if isinstance(kind, T.StructType):
             return isinstance(value, dict) and self._fits_struct(value, kind, path)
         if isinstance(kind, T.ArrayType):
             return isinstance(value, list) and all(
-                self.fits(one, kind.elementType, f"{path}[{number}]")
+                self.fits(one, kind.elementType, (*path, number))
                 for number, one in enumerate(value)
             )
         if isinstance(kind, T.MapType):
             return isinstance(value, dict) and all(
-                self.fits(one, kind.valueType, member_path(path, name))
-                for name, one in value.items()
+                self.fits(one, kind.valueType, (*path, name)) for name, one in value.items()
             )
         if isinstance(kind, T.VariantType):
             return _is_shown_again(value)
         return _fits_scalar(value, kind)
 
-    def _fits_struct(self, value: Mapping[str, Any], kind: T.StructType, path: str) -> bool:
+    def _fits_struct(self, value: Mapping[str, Any], kind: T.StructType, path: _Path) -> bool:
         columns = {member.name: member.dataType for member in kind.fields}
         for name, one in value.items():
-            inner = member_path(path, name)
+            if one is None:
+                continue
             if name in columns:
-                if not self.fits(one, columns[name], inner):
+                if not self.fits(one, columns[name], (*path, name)):
                     return False
-            elif self.overflow_matters and one is not None:
+            elif self.overflow_matters:
                 if not _is_empty(one):
                     return False
-                self.empty[inner] = one
+                self.empty[_path_text((*path, name))] = one
         return True
+
+
+def _path_text(path: _Path) -> str:
+    """A path as `_rescued` has it."""
+    text = ""
+    for step in path:
+        text = f"{text}[{step}]" if isinstance(step, int) else member_path(text, step)
+    return text
 
 
 def _fits_scalar(value: Any, kind: T.DataType) -> bool:
