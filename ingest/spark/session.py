@@ -82,7 +82,7 @@ _ALWAYS = {
 }
 
 # Spark's own format.
-POOLS = Path(__file__).parent / "serve" / "pools.xml"
+POOLS = Path(__file__).parent / "pools.xml"
 
 # What Spark's Java process ends with where a task found no memory.
 OUT_OF_MEMORY = 52
