@@ -9,6 +9,8 @@
     HEADWATER_CONNECT_URL   REST API of Kafka Connect      default: the stack's
     HEADWATER_DATABASES     file of the properties of databases, by dbt source
     HEADWATER_DRIVER_MEMORY  heap of a local Spark driver  default: 2g, 512m at least
+    HEADWATER_BRONZE_WRITER  spark: Spark's writer alone; auto: quicker ones, too, where workers
+                             and driver share a disk    default: auto
     HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
 
@@ -69,6 +71,14 @@ def driver_memory() -> str:
 def java_options() -> str:
     """More options of a local Spark driver's JVM, as on its command line."""
     return os.environ.get("HEADWATER_JAVA_OPTIONS") or ""
+
+
+def has_arrow_writer() -> bool:
+    """Whether Spark's workers may write bronze's files themselves. Raises InputError."""
+    declared = os.environ.get("HEADWATER_BRONZE_WRITER") or "auto"
+    if declared not in ("auto", "spark"):
+        raise InputError(f"HEADWATER_BRONZE_WRITER={declared}: allowed are auto and spark")
+    return declared == "auto"
 
 
 def kafka_properties() -> str | None:

@@ -28,10 +28,13 @@ _YEARS = (np.datetime64("0001-01-01", "D"), np.datetime64("9999-12-31", "D"))
 
 
 class DataFileWriter:
-    """Writes rows of `schema` to one new file in `folder`, which is made with the first rows."""
+    """Writes rows of `schema` to one new file in `folder`, which is made with the first rows.
 
-    def __init__(self, folder: str, schema: pa.Schema) -> None:
-        self._path = Path(folder, f"part-{uuid4()}.zstd.parquet")
+    The file's name begins with `prefix`.
+    """
+
+    def __init__(self, folder: str, schema: pa.Schema, prefix: str) -> None:
+        self._path = Path(folder, f"{prefix}{uuid4()}.zstd.parquet")
         self._schema = schema
         self._leaves = list(_leaves(schema))[:_INDEXED]
         # Of each leaf: rows without it, and whether one is no number, which Parquet passes over.

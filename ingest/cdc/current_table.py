@@ -19,6 +19,7 @@ from ingest.cdc.apply import ChangeApplication, Outcome, Target
 from ingest.cdc.rules import Rules
 from ingest.declarations.stream import Envelope, KafkaSource, Stream
 from ingest.envelopes.debezium import CHANGE_OPERATIONS, INCOMPLETE, OPERATION, REST, TRUNCATE
+from ingest.quarantine.table import ORDER_RULE
 from ingest.schemas import ingest_columns
 from ingest.schemas.conversion import type_at
 from ingest.spark import delta_tables
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# How the rule begins that a change without a sequence breaks.
-ORDER_RULE = "sequence_by: "
 # About so many changes are applied at once.
 _AT_ONCE = 2_000_000
 # So many rows of bronze take less time to copy than to find again, which is done three times.

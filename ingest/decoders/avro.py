@@ -18,10 +18,19 @@ from pyspark.sql import functions as F
 
 from ingest.declarations.stream import SchemaEvolution, Stream
 from ingest.decoders.arrow_batches import Batches, Work
-from ingest.decoders.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Deferred, null_key_reason, row
+from ingest.decoders.decoder import (
+    MARK,
+    RESCUED,
+    ROW,
+    SCHEMA_ID,
+    Deferred,
+    Requeued,
+    Waiting,
+    null_key_reason,
+    row,
+)
 from ingest.decoders.input import place_of
 from ingest.decoders.kafka_input import MessageInput
-from ingest.decoders.requeued import Requeue
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.typed_rows import typed_row
 from ingest.decoders.writer_schemas import Read, WriterSchemas
@@ -79,18 +88,16 @@ class AvroMessages:
         schema: StreamSchema,
         writers: WriterSchemas,
         messages: MessageInput,
-        parked: Requeue,
+        waiting: Waiting,
     ) -> None:
         self._stream, self._schema, self._writers = stream, schema, writers
-        self._input, self._parked = messages, parked
+        self._input, self._waiting = messages, waiting
         self._found: Batches | None = None
-        self._numbers: set[int] = set()
-        self._leaving = ""
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: what messages are read as, and at first the ids of a sample."""
-        due = self._parked.due() - self._schema.agreed.writers.keys()
-        messages = self._parked.waiting(due) if due else None
+        due = self._waiting.due() - self._schema.agreed.writers.keys()
+        messages = self._waiting.waiting(due) if due else None
         if not self._schema.agreed.writers:
             sample = self._input.sampled(_SAMPLE)
             messages = sample.joined(messages) if messages else sample
@@ -102,7 +109,7 @@ class AvroMessages:
             self._learn(messages, numbers_of(messages), batch_id, now)
         finally:
             messages.forget()
-            self._parked.look_again()
+            self._waiting.look_again()
 
     def _learn(self, messages: Batches, numbers: set[int], batch_id: int, now: datetime) -> None:
         """Learn the schemas by which some of these can be read."""
@@ -114,7 +121,7 @@ class AvroMessages:
 
         self._writers.learn(self._schema, numbers, batch_id, now, proven)
 
-    def examined(self) -> DataFrame:
+    def decode(self) -> DataFrame:
         """See Decoder."""
         held = [f"not {_READ}", *(f"{sql} is null" for _, sql in self._keys())]
         sized = self._input.messages.selectExpr("*", "length(value) as length")
@@ -127,29 +134,21 @@ class AvroMessages:
             ROW,
         )
 
-    def with_row(self, examined: DataFrame) -> DataFrame:
+    def with_row(self, decoded: DataFrame) -> DataFrame:
         """See Decoder."""
-        return examined
+        return decoded
 
-    def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
-        """See Decoder: schemas of ids that were not known."""
-        held = self._held(marks)
-        self._numbers = numbers_of(held)
-        self._learn(held, self._numbers, batch_id, now)
-        if leaving := self._parked.leaving(batch_id):
-            self._leaving, self._numbers = leaving, self._numbers | self._parked.due()
-
-    def lets_out(self, batch_id: int) -> bool:
-        """See Decoder."""
-        return bool(self._parked.leaving(batch_id))
-
-    def rest(self, marks: str) -> Deferred:
-        """See Decoder."""
-        held, provenance = self._held(marks), self._input.provenance
-        if self._leaving:
-            held = held.joined(self._parked.messages(self._leaving))
+    def decode_deferred(
+        self, refs: str, requeued: Requeued, batch_id: int, now: datetime
+    ) -> Deferred:
+        """See Decoder: with the schemas of ids that were not known."""
+        held, provenance = self._held(refs), self._input.provenance
+        numbers = numbers_of(held)
+        self._learn(held, numbers, batch_id, now)
+        if messages := requeued(batch_id):
+            numbers, held = numbers | self._waiting.due(), held.joined(messages)
         judged = held.mapped(
-            _judging(self._writers.reads(self._schema.agreed, self._numbers)),
+            _judging(self._writers.reads(self._schema.agreed, numbers)),
             f"{held.columns}, code string, reason string, is_empty boolean",
         )
         keys = self._keys()
@@ -157,10 +156,10 @@ class AvroMessages:
         # Spark shows nulls for what it cannot hold, such as a time past the year 294247.
         code = f"coalesce(code, if({_READ} or is_empty, null, 'MALFORMED_AVRO'))"
         reason = f"coalesce(reason, if({_READ} or is_empty, null, 'it holds what Spark cannot'))"
-        rows = self._decoded(judged.rows(), self._numbers).select(
+        rows = self._decoded(judged.rows(), numbers).select(
             "*",
             F.expr(code).alias("_code"),
-            F.expr(reason).alias("_told"),
+            F.expr(reason).alias("_why"),
             F.expr(null_key_reason(keys)).alias("_unkeyed"),
         )
         good = rows.where("_code is null and _unkeyed is null")
@@ -170,24 +169,24 @@ class AvroMessages:
             "_position",
             SCHEMA_ID,
             "coalesce(_code, 'NULL_KEY') as _reason_code",
-            "coalesce(_told, _unkeyed) as _reason",
+            "coalesce(_why, _unkeyed) as _reason",
             f"if(_code is null, {rule}, null) as _rule",
         )
         good = good.select(*provenance, RESCUED, SCHEMA_ID, ROW)
-        return Deferred(good, rejects, are_few=judged.are_here, leaving=self._leaving)
+        return Deferred(good, rejects, are_few=judged.are_here)
 
-    def removed(self, marks: str) -> int:
+    def removed(self, refs: str) -> int:
         """See Decoder."""
-        return self._input.removed(marks)
+        return self._input.removed(refs)
 
     def close(self) -> None:
         """See Decoder."""
         if self._found:
             self._found.forget()
 
-    def _held(self, marks: str) -> Batches:
+    def _held(self, refs: str) -> Batches:
         if self._found is None:
-            self._found = self._input.held(marks).kept()
+            self._found = self._input.held(refs).kept()
         return self._found
 
     def _keys(self) -> list[tuple[str, str]]:

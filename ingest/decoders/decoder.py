@@ -1,13 +1,13 @@
-"""What landing asks of a format.
+"""The contract of decoders.
 
-Landing goes over a batch's files once and writes every record that fits at first sight.
-What it holds back there (new fields, misfits, broken records) is marked, by its place or by
-checksums of its bytes, and looked at again, carefully, in a second, small pass.
+The first pass reads a batch once and writes every record that fits at first sight. The others
+(new fields, misfits, broken records) are deferred: a ref says where each is, and a second, small
+pass reads it value by value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
@@ -18,57 +18,77 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql import types as T
 
-# Columns of rows. MARK is null where an examined record fits.
+    from ingest.decoders.arrow_batches import Batches
+
+# Columns of rows. MARK is null where a record fits, else its ref.
 SOURCE, MARK, ROW, RESCUED = "_source", "_mark", "_row", "_rescued"
 # The shape id of an event, where its stream has types.
 SCHEMA_ID = "_schema_id"
 NO_SCHEMA_ID = f"cast(null as string) as {SCHEMA_ID}"
 
 
+# Messages that leave quarantine with a batch, as their input gives deferred ones.
+Requeued = Callable[[int], "Batches | None"]
+
+
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """What became of the records that were held back: rows (provenance, SCHEMA_ID, ROW, RESCUED),
-    and rejects, with the columns of quarantine that say where they are from and what is wrong.
+    """Deferred records, read value by value: rows (provenance, SCHEMA_ID, ROW, RESCUED), and
+    rejects, with the columns of quarantine that say where they are from and what is wrong.
 
-    `are_few`: the rejects, with their bytes, fit in the driver's memory. `leaving`: SQL of rows of
-    quarantine that are among them once more.
+    `are_few`: the rejects, with their bytes, fit in the driver's memory.
     """
 
     rows: DataFrame
     rejects: DataFrame
     are_few: bool = False
-    leaving: str = ""
+
+
+class Waiting(Protocol):
+    """Messages that a stream refused earlier, for want of their writers' schemas."""
+
+    def due(self) -> Set[int]:
+        """Ids of schemas that messages wait for, and that are known by now."""
+        ...
+
+    def waiting(self, numbers: Collection[int]) -> Batches:
+        """The messages that wait for one of some schemas, as their input gives deferred ones."""
+        ...
+
+    def look_again(self) -> None:
+        """More may be known than at the last look."""
+        ...
 
 
 class Decoder(Protocol):
-    """One format's way from a batch's files to rows."""
+    """One format's way from a batch's input to rows. It writes no table.
 
-    def examined(self) -> DataFrame:
-        """Every record: provenance, SCHEMA_ID, MARK, RESCUED and what ROW is made of."""
-        ...
-
-    def with_row(self, examined: DataFrame) -> DataFrame:
-        """Such records with ROW, a struct of their columns."""
-        ...
+    `refs` name deferred records, with commas between.
+    """
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """Before the first pass: learn what can be learnt without reading everything."""
         ...
 
-    def lets_out(self, batch_id: int) -> bool:
-        """Between the passes: whether records that are in quarantine land with this batch."""
+    def decode(self) -> DataFrame:
+        """Every record: provenance, SCHEMA_ID, MARK, RESCUED and what ROW is made of."""
         ...
 
-    def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
-        """Between the passes: learn from the held records; their marks have commas between."""
+    def with_row(self, decoded: DataFrame) -> DataFrame:
+        """Such records with ROW, a struct of their columns."""
         ...
 
-    def rest(self, marks: str) -> Deferred:
-        """The held records again."""
+    def decode_deferred(
+        self, refs: str, requeued: Requeued, batch_id: int, now: datetime
+    ) -> Deferred:
+        """Learn from the deferred records; then decode them, and those that leave quarantine.
+
+        `requeued` gives the latter by the batch's number: what was learnt may let more leave.
+        """
         ...
 
-    def removed(self, marks: str) -> int:
-        """How many of the held records the source does not have any more."""
+    def removed(self, refs: str) -> int:
+        """How many of the deferred records the source does not have any more."""
         ...
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ is held back, and read once more, value by value.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,19 @@ from pyspark.sql import types as T
 from ingest import settings
 from ingest.declarations.stream import Envelope, Format, Mask, SchemaEvolution, Stream
 from ingest.decoders.arrow_batches import Batches, Work
-from ingest.decoders.arrow_writer import Key, TableWriter, Target, Written, can_write
-from ingest.decoders.decoder import MARK, RESCUED, ROW, SCHEMA_ID, Deferred, null_key_reason, row
+from ingest.decoders.decoder import (
+    MARK,
+    RESCUED,
+    ROW,
+    SCHEMA_ID,
+    Deferred,
+    Requeued,
+    Waiting,
+    null_key_reason,
+    row,
+)
 from ingest.decoders.input import FITS, RECORD, ColumnReader, Input, place_of
 from ingest.decoders.kafka_input import MessageInput
-from ingest.decoders.requeued import Requeue
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.second_pass import (
     EVENT,
@@ -62,6 +71,14 @@ _MADE = "made"
 _HELD = "value binary, _position long"
 
 
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A column that must not be null; only of rows that have one of some values, by column."""
+
+    path: Path
+    only_of: Mapping[Path, Sequence[str]]
+
+
 class JsonRecords:
     """Decoder of one batch of JSON or Avro; `writers` are those of messages in Avro."""
 
@@ -72,42 +89,46 @@ class JsonRecords:
         types: EventTypes,
         records: Input,
         writers: WriterSchemas | None = None,
-        parked: Requeue | None = None,
+        waiting: Waiting | None = None,
     ) -> None:
-        self._stream, self._schema, self._records = stream, schema, records
-        self._types, self._writers, self._parked = types, writers, parked
-        self._leaving = ""
-        self._held_records: Batches | None = None
+        self._stream, self._schema, self.records = stream, schema, records
+        self.identity = stream.identity
+        self._types, self._writers, self._waiting = types, writers, waiting
+        self._deferred: Batches | None = None
         self._judged: Batches | None = None
         self._messages, self._masking = _messages(stream), _masking(stream)
         self._held = f"{ingest_columns.ddl(records.provenance)}, {_HELD}"
         self._places = _places(stream)
 
+    @property
+    def columns(self) -> T.StructType:
+        """The columns that records are read into."""
+        return self._schema.columns
+
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: at a stream's start, and of a large batch, the shapes of a sample."""
-        due = self._parked.due() - self._schema.agreed.writers.keys() if self._parked else set()
-        is_sampled = self._records.are_many and not self._schema.has_recorded(batch_id)
+        known = self._schema.agreed.writers.keys()
+        due = self._waiting.due() - known if self._waiting else set()
+        is_sampled = self.records.are_many and not self._schema.has_recorded(batch_id)
         if self._schema.knows_shapes and not is_sampled:
             if due and self._writers:
                 self._writers.learn(self._schema, due, batch_id, now)
             return
         if self._schema.knows_shapes:
-            few = self._records.sampled(_FEW).mapped(self._judging(), self._held + VERDICT_DDL)
-            few = few.mapped(fitting(self._reader()), f"{self._held}{VERDICT_DDL}, {FITS} boolean")
+            few = self.records.sampled(_FEW).mapped(self._judging(), self._held + VERDICT_DDL)
+            few = few.mapped(fitting(self.reader()), f"{self._held}{VERDICT_DDL}, {FITS} boolean")
             if unseen(few) <= _SHARE:
                 self._learn(few, batch_id, now)
                 return
-        places = None if self._reading().is_needed else self._places
-        sample = self._records.sampled(
-            _MANY_ALIKE if places and self._records.are_many else _SAMPLE
-        )
+        places = None if self.reading().is_needed else self._places
+        sample = self.records.sampled(_MANY_ALIKE if places and self.records.are_many else _SAMPLE)
         self._learn_writers(sample, batch_id, now, due)
         judging = thinned(self._judging(), places) if places else self._judging()
         self._learn(sample.mapped(judging, self._held + VERDICT_DDL), batch_id, now)
 
-    def examined(self) -> DataFrame:
+    def decode(self) -> DataFrame:
         """See Decoder."""
-        columns, reader, made = self._schema.columns, self._reader(), self._made
+        columns, reader, made = self._schema.columns, self.reader(), self._made
 
         def value(path: Path) -> str:
             return made.get(at(RECORD, path), at(RECORD, path))
@@ -125,61 +146,30 @@ class JsonRecords:
             if (kind := type_at(columns, path))
         ]
         all_made = f"named_struct({', '.join(making)})" if making else "cast(null as struct<>)"
-        examined = self._records.read(reader, self._reading())
+        examined = self.records.read(reader, self.reading())
         return examined.selectExpr("*", f"{all_made} as {_MADE}").selectExpr(
-            *self._records.provenance,
-            f"if({' or '.join(held)}, {place_of(self._records.place)}, null) as {MARK}",
+            *self.records.provenance,
+            f"if({' or '.join(held)}, {place_of(self.records.place)}, null) as {MARK}",
             RESCUED,
             SCHEMA_ID,
             RECORD,
             _MADE,
         )
 
-    @property
-    def can_be_written(self) -> bool:
-        """Whether Spark's workers can write the records to the table's files themselves.
-
-        Of files a process that repeats a batch could not find out what an earlier one has held
-        back: a row does not have its line.
-        """
-        identity, columns = self._stream.identity, self._schema.columns
-        keys = [path for key in self._key_columns() for path in (key.path, *key.only_of)]
-        return (
-            isinstance(self._records, MessageInput)
-            and not identity.deduplicate_within
-            and can_write(columns, identity.event_time, identity.event_type)
-            and all(type_at(columns, path) for path in keys)
-        )
-
-    def written(self, target: Target) -> Written:
-        """What became of the records, each once, where `can_be_written`."""
-        reader = self._reader()
-        writer = TableWriter(
-            reader.kind,
-            reader.watch,
-            reader.overflow_matters,
-            target=target,
-            identity=self._stream.identity,
-            provenance=self._records.provenance,
-            place=self._records.place,
-            keys=self._key_columns(),
-        )
-        return Written.by(self._records.read(writer, self._reading()))
-
     def unlanded(self, rows: DataFrame) -> DataFrame | None:
         """See MessageInput; None where a row does not say which record it is of."""
-        if not isinstance(self._records, MessageInput):
+        if not isinstance(self.records, MessageInput):
             return None
-        return self._records.unlanded(rows)
+        return self.records.unlanded(rows)
 
-    def with_row(self, examined: DataFrame) -> DataFrame:
+    def with_row(self, decoded: DataFrame) -> DataFrame:
         """See Decoder: not before, as a row is copied to be looked at, member by member."""
         columns, made = self._schema.columns, self._made
         values = [
             conversion.assembled(one.dataType, at(RECORD, (one.name,)), made) for one in columns
         ]
-        return examined.selectExpr(
-            *self._records.provenance, RESCUED, SCHEMA_ID, row(columns, values)
+        return decoded.selectExpr(
+            *self.records.provenance, RESCUED, SCHEMA_ID, row(columns, values)
         )
 
     @property
@@ -189,19 +179,6 @@ class JsonRecords:
             at(RECORD, path): at(_MADE, (str(number),))
             for number, path in enumerate(conversion.changed(self._schema.columns))
         }
-
-    def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
-        """See Decoder: the shapes of held records."""
-        if self._writers:
-            self._learn_writers(self._found(marks), batch_id, now)
-        if self._parked and (leaving := self._parked.leaving(batch_id)):
-            self._leaving = leaving
-            self._held_records = self._found(marks).joined(self._parked.messages(leaving))
-        self._learn(self._verdicts(marks), batch_id, now)
-
-    def lets_out(self, batch_id: int) -> bool:
-        """See Decoder."""
-        return bool(self._parked and self._parked.leaving(batch_id))
 
     def _learn_writers(
         self, messages: Batches, batch_id: int, now: datetime, more: Set[int] = frozenset()
@@ -222,14 +199,21 @@ class JsonRecords:
             events = [NewEventShape(*event, payload) for event, payload in payloads.items()]
             self._types.learn(events, self._schema.columns, batch_id, now)
 
-    def rest(self, marks: str) -> Deferred:
+    def decode_deferred(
+        self, refs: str, requeued: Requeued, batch_id: int, now: datetime
+    ) -> Deferred:
         """See Decoder. What fits nowhere is rescued."""
+        if self._writers:
+            self._learn_writers(self._found(refs), batch_id, now)
+        if messages := requeued(batch_id):
+            self._deferred = self._found(refs).joined(messages)
+        self._learn(self._verdicts(refs), batch_id, now)
         names = _nested_names(self._schema.columns)
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
-        reject = (*self._records.provenance, "value as _raw", "_position", SCHEMA_ID)
+        reject = (*self.records.provenance, "value as _raw", "_position", SCHEMA_ID)
         keys = self._keys(lambda path: at(ROW, path))
-        verdicts = self._verdicts(marks).mapped(
+        verdicts = self._verdicts(refs).mapped(
             identifying(self._types.known, self._types.refused),
             f"{self._held}{VERDICT_DDL}, {SCHEMA_ID} string, rule string",
         )
@@ -263,46 +247,46 @@ class JsonRecords:
             f"{text_literal('key: ' + ', '.join(name for name, _ in keys))} as _rule",
         )
         good = rows.where("_reason is null")
-        good = good.select(*self._records.provenance, RESCUED, SCHEMA_ID, ROW)
+        good = good.select(*self.records.provenance, RESCUED, SCHEMA_ID, ROW)
         rejects = broken.unionByName(unkeyed) if keys else broken
-        return Deferred(good, rejects, are_few=verdicts.are_here, leaving=self._leaving)
+        return Deferred(good, rejects, are_few=verdicts.are_here)
 
-    def removed(self, marks: str) -> int:
+    def removed(self, refs: str) -> int:
         """See Decoder."""
-        return self._records.removed(marks)
+        return self.records.removed(refs)
 
     def close(self) -> None:
         """See Decoder."""
         if self._judged:
             self._judged.forget()
 
-    def _verdicts(self, marks: str) -> Batches:
-        """The held records with their verdicts, read from the files once."""
+    def _verdicts(self, refs: str) -> Batches:
+        """The deferred records with their verdicts, read once."""
         if self._judged is None:
             self._judged = (
-                self._found(marks).mapped(self._judging(), self._held + VERDICT_DDL).kept()
+                self._found(refs).mapped(self._judging(), self._held + VERDICT_DDL).kept()
             )
         return self._judged
 
-    def _found(self, marks: str) -> Batches:
-        """The held records."""
-        if self._held_records is None:
-            self._held_records = self._records.held(marks)
-        return self._held_records
+    def _found(self, refs: str) -> Batches:
+        """The deferred records."""
+        if self._deferred is None:
+            self._deferred = self.records.held(refs)
+        return self._deferred
 
     def _judging(self) -> Work:
-        return judging(self._schema.columns, self._reading(), self._places)
+        return judging(self._schema.columns, self.reading(), self._places)
 
-    def _reader(self) -> ColumnReader:
+    def reader(self) -> ColumnReader:
         """What reads records whose shapes are known."""
         watch = ShapeMonitor(self._places, self._types.known) if self._places else None
         overflow_matters = self._stream.evolution.mode is not SchemaEvolution.NONE
         return ColumnReader(self._schema.columns, watch, overflow_matters)
 
-    def _reading(self) -> Reading:
+    def reading(self) -> Reading:
         """What records are read as, by the schemas that are known."""
         avro = AvroTranslation(self._schema.agreed.writers) if self._writers else None
-        if self._stream.envelope is Envelope.CLOUDEVENTS and self._records.has_headers:
+        if self._stream.envelope is Envelope.CLOUDEVENTS and self.records.has_headers:
             return Reading(CloudEventTranslation(avro), None, self._masking)
         return Reading(avro, self._messages, self._masking)
 
@@ -313,7 +297,7 @@ class JsonRecords:
         """
         there = self._schema.columns
         found = []
-        for key in self._key_columns():
+        for key in self.key_columns():
             sql = value(key.path) if type_at(there, key.path) else "null"
             for path, values in key.only_of.items():
                 concerned = ", ".join(map(text_literal, values))
@@ -321,7 +305,8 @@ class JsonRecords:
             found.append((".".join(key.path), sql))
         return found
 
-    def _key_columns(self) -> list[Key]:
+    def key_columns(self) -> list[Key]:
+        """The columns that make the key, and of which rows."""
         is_changes = self._stream.envelope is Envelope.DEBEZIUM
         # What concerns no row needs no key.
         concerned: dict[Path, Sequence[str]] = {(OPERATION,): ROW_OPERATIONS} if is_changes else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ingest.decoders.decoder import MARK, NO_SCHEMA_ID, RESCUED, ROW, Deferred
+from ingest.decoders.decoder import MARK, NO_SCHEMA_ID, RESCUED, ROW, Deferred, Requeued
 from ingest.decoders.kafka_input import MessageInput
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class RawMessages:
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: there is nothing to learn."""
 
-    def examined(self) -> DataFrame:
+    def decode(self) -> DataFrame:
         """See Decoder."""
         return self._input.messages.selectExpr(
             *self._input.provenance,
@@ -34,23 +34,22 @@ class RawMessages:
             f"named_struct('{VALUE}', {VALUE}) as {ROW}",
         )
 
-    def with_row(self, examined: DataFrame) -> DataFrame:
+    def with_row(self, decoded: DataFrame) -> DataFrame:
         """See Decoder."""
-        return examined
+        return decoded
 
-    def lets_out(self, batch_id: int) -> bool:  # noqa: ARG002
-        """See Decoder: nothing is refused."""
-        return False
+    def decode_deferred(
+        self,
+        refs: str,
+        requeued: Requeued,  # noqa: ARG002
+        batch_id: int,  # noqa: ARG002
+        now: datetime,  # noqa: ARG002
+    ) -> Deferred:
+        """See Decoder: nothing is deferred."""
+        raise AssertionError(f"raw messages are never deferred: {refs[:100]}")
 
-    def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
-        """See Decoder: nothing is held back."""
-
-    def rest(self, marks: str) -> Deferred:
-        """See Decoder: nothing is held back."""
-        raise AssertionError(f"raw messages are never held back: {marks[:100]}")
-
-    def removed(self, marks: str) -> int:  # noqa: ARG002
-        """See Decoder: nothing is held back."""
+    def removed(self, refs: str) -> int:  # noqa: ARG002
+        """See Decoder: nothing is deferred."""
         return 0
 
     def close(self) -> None:

@@ -29,6 +29,7 @@ from ingest.decoders.decoder import (
     ROW,
     SOURCE,
     Deferred,
+    Requeued,
     null_key_reason,
     row,
 )
@@ -125,7 +126,7 @@ class TabularRecords:
             brought = self._inferred(fresh) if fresh else T.StructType()
         self._schema.widen(brought, batch_id, now)
 
-    def examined(self) -> DataFrame:
+    def decode(self) -> DataFrame:
         """See Decoder."""
         rows = [self._typed(group, None) for group in self._groups]
         deferred = [f"{FAULT} is not null", *(f"{sql} is null" for _, sql in self._key)]
@@ -147,28 +148,27 @@ class TabularRecords:
             for path in self._stream.identity.key
         ]
 
-    def with_row(self, examined: DataFrame) -> DataFrame:
+    def with_row(self, decoded: DataFrame) -> DataFrame:
         """See Decoder."""
-        return examined
+        return decoded
 
-    def lets_out(self, batch_id: int) -> bool:  # noqa: ARG002
-        """See Decoder: no record comes back."""
-        return False
-
-    def learn_held(self, marks: str, batch_id: int, now: datetime) -> None:
-        """See Decoder: every column is known from the files' headers."""
-
-    def removed(self, marks: str) -> int:  # noqa: ARG002
+    def removed(self, refs: str) -> int:  # noqa: ARG002
         """See Decoder: files stay."""
         return 0
 
     def close(self) -> None:
         """See Decoder: nothing is kept."""
 
-    def rest(self, marks: str) -> Deferred:
-        """See Decoder: held rows are rejects, each with its reason."""
+    def decode_deferred(
+        self,
+        refs: str,
+        requeued: Requeued,  # noqa: ARG002
+        batch_id: int,  # noqa: ARG002
+        now: datetime,  # noqa: ARG002
+    ) -> Deferred:
+        """See Decoder: deferred rows are rejects, each with its reason; files are not requeued."""
         wanted: dict[int, set[int]] = {}
-        for place in marks.split(","):
+        for place in refs.split(","):
             number, position = map(int, place.split(":"))
             wanted.setdefault(number, set()).add(position)
         found = [self._typed(group, wanted) for group in self._groups]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ingest.client_properties import schema_registry_properties
 from ingest.declarations.stream import Format, KafkaSource, Stream
-from ingest.decoders.requeued import Requeue
 from ingest.decoders.writer_schemas import WriterSchemas
+from ingest.quarantine.requeue import Requeue
 from ingest.registry.client import SchemaRegistry
 from ingest.schemas import ingest_columns
 from ingest.schemas.stream_schema import StreamSchema

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ingest.client_properties import kafka_properties
 from ingest.declarations.stream import Database, KafkaSource, Stream
-from ingest.decoders.requeued import take_out
+from ingest.quarantine.requeue import delete_landed_again
 from ingest.runtime.checkpoint import counted, fresh_identity, newest_committed
 from ingest.runtime.gaps import REMADE, REMOVED, DataLoss, record
 from ingest.sources.known_topics import KnownTopic, Recovered, known_topics, save_topics
@@ -76,7 +76,7 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
     record(lake, stream.name, gaps, newest + 2, datetime.now(UTC))
     quarantine = lake.bronze(stream.quarantine_table)
     if lake.is_table(quarantine):
-        take_out(spark, quarantine, lake.bronze(stream.table), _in_batches(unfinished))
+        delete_landed_again(spark, quarantine, lake.bronze(stream.table), _in_batches(unfinished))
     # First of all: without it a stream with rows is refused, should this end half-way.
     lake.identity(stream.table).unlink(missing_ok=True)
     shutil.rmtree(lake.checkpoint(stream.table), ignore_errors=True)

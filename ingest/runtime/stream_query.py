@@ -19,9 +19,9 @@ from ingest.errors import BrokerUnreachable, DataLost, HeadwaterError
 from ingest.event_types.catalog import EventTypes, rule_of
 from ingest.event_types.event_type import Change
 from ingest.failpoint import failpoint
-from ingest.landing.arrow_files import WorkerFiles
 from ingest.landing.batch import BatchProcessor
-from ingest.landing.requeue import release
+from ingest.landing.writers import Writers
+from ingest.quarantine.release import release
 from ingest.runtime import requests
 from ingest.runtime.arrivals import arrivals
 from ingest.runtime.blame import Blame
@@ -97,11 +97,11 @@ class StreamQuery:
             stream=stream,
             schema=schema,
             comments=Comments(lake.bronze(stream.table), stream),
-            files=WorkerFiles(spark, lake.bronze(stream.table)),
+            writers=Writers.of(spark, lake.bronze(stream.table), stream.name, identity.application),
             types=types,
-            writers=writers,
-            parked=self._parked,
-            application=identity.application,
+            writer_schemas=writers,
+            requeue=self._parked,
+            stream_run=identity.application,
             first_batch_id=identity.first_batch_id,
             clock=clock,
             blame=Blame(lake, stream, self._landing_in).files,
@@ -128,7 +128,7 @@ class StreamQuery:
         """What lands files as this query does, with what it knows, in a lake that is not there."""
         make_tables(self._spark, lake, self.stream)
         bronze, landing = lake.bronze(self.stream.table), self._landing
-        types = EventTypes(self._spark, lake, self.stream, landing.application)
+        types = EventTypes(self._spark, lake, self.stream, landing.stream_run)
         schema = landing.schema.on_trial(self._spark, lake)
         types.load(_ALL_BATCHES, schema.columns)
         return replace(
@@ -136,7 +136,7 @@ class StreamQuery:
             lake=lake,
             schema=schema,
             comments=Comments(bronze, self.stream),
-            files=WorkerFiles(self._spark, bronze),
+            writers=Writers.of(self._spark, bronze, self.stream.name, landing.stream_run),
             types=types,
             blame=None,
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 from pyspark.sql import types as T
 
@@ -59,3 +60,24 @@ def ddl(names: Iterable[str]) -> str:
 def record_schema(table: T.StructType) -> T.StructType:
     """A bronze table's columns without those that ingest adds."""
     return T.StructType([member for member in table.fields if member.name not in NAMES])
+
+
+def of_the_batch(value: str) -> str:
+    """SQL of a value that all rows of a batch share, kept out of the code that Spark generates.
+
+    A literal would stand in that code, and the JVM would compile it again for each batch.
+    """
+    return f"get(array({value}), octet_length(_source) * 0)"
+
+
+def instant(at: datetime) -> str:
+    """SQL of a moment."""
+    return f"timestamp'{at.isoformat()}'"
+
+
+def ingest_values(schema: T.StructType, values: Mapping[str, str]) -> list[str]:
+    """SQL of each column. As text: Py4J would take a hundred calls to build it up."""
+    return [
+        f"cast({values.get(one.name, 'null')} as {one.dataType.simpleString()}) as {one.name}"
+        for one in schema.fields
+    ]

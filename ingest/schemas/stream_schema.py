@@ -64,8 +64,6 @@ class StreamSchema:
         # Of a stream of Avro: schemas of writers, by their ids, and the one all are read by.
         self.agreed = AvroSchemas()
         self._recorded_agreed = AvroSchemas()
-        # Whether an earlier try of the batch that was asked for has learnt in its second pass.
-        self.is_ahead = False
         # What an earlier try of a batch has recorded, by the batch's numbers.
         self._agreed_by: dict[int, AvroSchemas] = {}
         self._recorded_by: set[int] = set()
@@ -75,7 +73,6 @@ class StreamSchema:
         """Know what was known when `batch_id` began. Raises DeclarationInvalid."""
         # A batch has two numbers.
         log_entries = schema_log.entries(self._path, self._stream.name, batch_id + 1)
-        self.is_ahead = any(entry["_batch_id"] > batch_id for entry in log_entries)
         self._recorded_by = {entry["_batch_id"] for entry in log_entries}
         there = [entry for entry in log_entries if entry["event_type"] is None]
         known = [entry for entry in there if entry["_batch_id"] <= batch_id]

@@ -77,8 +77,11 @@ class FileAppend:
         self.columns = T.StructType.fromJson(json.loads(values["schemaString"]))
         self.is_able = _is_plain(values, protocol, self.columns)
 
-    def commit(self, files: Sequence[DataFile]) -> None:
-        """Make the files part of the table. Raises what Spark's own write would."""
+    def commit(self, files: Sequence[DataFile], user_metadata: str) -> None:
+        """Make the files part of the table. Raises what Spark's own write would.
+
+        The commit has `user_metadata`, and is made without files, too.
+        """
         actions = self._java.java.util.ArrayList()
         for file in files:
             actions.add(self._delta.actions.Action.fromJson(file.add))
@@ -86,8 +89,9 @@ class FileAppend:
         nothing = self._java.scala.Option.apply(self._seq(self._java.java.util.ArrayList()))
         mode = self._java.org.apache.spark.sql.SaveMode.Append
         write = getattr(self._delta, "DeltaOperations$Write")
-        operation = write(mode, nothing, *[none] * 7)
-        self._tell(
+        metadata = self._java.scala.Option.apply(user_metadata)
+        operation = write(mode, nothing, none, metadata, *[none] * 5)
+        self._show_metrics(
             {
                 "numFiles": len(files),
                 "numOutputRows": sum(file.rows for file in files),
@@ -96,7 +100,7 @@ class FileAppend:
         )
         self._transaction.commit(self._seq(actions), operation)
 
-    def _tell(self, counts: Mapping[str, int]) -> None:
+    def _show_metrics(self, counts: Mapping[str, int]) -> None:
         """Have the table's history show what Spark's own writes show."""
         java, context = self._java, self._spark._jsc.sc()
         values = java.java.util.HashMap()

@@ -70,15 +70,24 @@ def _remove_remains(path: str) -> None:
             shutil.rmtree(log, ignore_errors=True)
 
 
-def append(rows: DataFrame, path: str) -> None:
-    """Append to the Delta table at `path`, and let it grow. Repeated, it appends again."""
+def append(rows: DataFrame, path: str, user_metadata: str) -> None:
+    """Append to the Delta table at `path`, and let it grow. Repeated, it appends again.
+
+    The commit has `user_metadata`, as the table's history shows it.
+    """
     if has_local_times(rows.schema) and not delta_log.has_local_times(path):
         # Delta takes such columns into a table that was made without only where this is allowed.
         rows.sparkSession.sql(
             f"alter table delta.`{path}` "
             "set tblproperties ('delta.feature.timestampNtz' = 'supported')"
         )
-    rows.write.format("delta").mode("append").option("mergeSchema", "true").save(path)
+    (
+        rows.write.format("delta")
+        .mode("append")
+        .option("mergeSchema", "true")
+        .option("userMetadata", user_metadata)
+        .save(path)
+    )
 
 
 def append_once(

@@ -122,7 +122,7 @@ def test_what_left_quarantine_in_a_batch_that_was_killed_is_there_once_after_a_r
 def test_a_stream_that_runs_lands_what_leaves_quarantine_though_no_message_comes(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingest.decoders.requeued._LOOK_EVERY", 0.5)
+    monkeypatch.setattr("ingest.quarantine.requeue._LOOK_EVERY", 0.5)
     topics.make("running")
     stream = topics.subscribe("running", format="avro")
     schemas = [record("Running", ("id", "int")), record("Running", ("id", "int"), ("b", "int"))]

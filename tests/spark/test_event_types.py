@@ -11,7 +11,8 @@ import pytest
 from ingest.errors import TransientError
 from ingest.event_types.event_type import Change
 from ingest.event_types.ops_table import Registered, registered
-from ingest.landing import batch, requeue
+from ingest.landing import batch
+from ingest.quarantine import release
 from ingest.runtime import requests, stream_query
 from ingest.runtime.progress import read_totals
 from ingest.runtime.requests import Request
@@ -346,7 +347,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
             # As a kill, which no file is to blame for.
             raise TransientError(step)
 
-    for module in (batch, requeue, stream_query):
+    for module in (batch, release, stream_query):
         monkeypatch.setattr(module, "failpoint", fail)
 
 

@@ -376,10 +376,10 @@ def test_a_local_time_is_kept_where_it_is_declared_at_first_or_later(
 class Broken(TabularRecords):
     """Fails at rows of files that are called bad, for a reason that nobody knows."""
 
-    def examined(self) -> DataFrame:
+    def decode(self) -> DataFrame:
         """See Decoder."""
         bad = "if(_source like '%bad%', raise_error('it broke'), true)"
-        return super().examined().where(bad)
+        return super().decode().where(bad)
 
 
 def test_a_file_that_fails_for_an_unknown_reason_is_quarantined_alone(

@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from py4j.protocol import Py4JError
-from pyspark.sql import DataFrame
-from pyspark.sql import types as T
 
-from ingest.event_types.catalog import EventTypes
-from ingest.landing.arrow_files import WorkerFiles
 from ingest.landing.batch import BatchProcessor
-from ingest.schemas import ingest_columns
-from ingest.schemas.column_comments import Comments
-from ingest.schemas.evolution import declared_schema
-from ingest.schemas.stream_schema import StreamSchema
-from ingest.spark import delta_tables
-from tests.spark.workshop import Workshop, node
+from tests.spark.landed_messages import landing_of, messages
+from tests.spark.workshop import Workshop
 
-NOW = datetime(2026, 3, 1, 23, 59, 59, 123456, UTC)
-SENT = "timestamp'2026-03-01T10:00:00.000456Z'"
-KINDS = {
-    "id": "bigint",
-    "name": "string",
-    "at": "timestamp",
-    "small": "smallint",
-    "day": "date",
-    "amount": "decimal(12,2)",
-    "size": "double",
-    "is_new": "boolean",
-    "numbers": "array<int>",
-    "inner": "struct<when: timestamp, deep: struct<count: int>>",
-    "by_name": "map<string, decimal(4,1)>",
-    "any": "variant",
-    "many": "array<variant>",
-}
 FIRST = [{"id": 0, "more": 1}]
 SOUND: list[dict[str, Any] | None] = [
     {
@@ -89,63 +62,6 @@ ODD: list[Any] = [
 ]
 
 
-class BySpark(WorkerFiles):
-    """Leaves all to Spark."""
-
-    def landed(self, *_: Any) -> None:
-        """Nothing."""
-
-
-def landing_of(
-    workshop: Workshop, name: str, files: type[WorkerFiles], **ingest: Any
-) -> BatchProcessor:
-    """What lands messages of a stream."""
-    declared = {"from": "kafka", "topic": name, "format": "json", "key": ["id"], **ingest}
-    stream = workshop.declare(name, node(f"test.{name}", declared, KINDS))
-    lake, spark = workshop.lake, workshop.spark
-    bronze = T.StructType([*ingest_columns.INGEST.fields, *declared_schema(stream.columns).fields])
-    clusters = ("_event_date", "_event_type")
-    delta_tables.create_clustered_table(spark, lake.bronze(stream.table), bronze, clusters)
-    delta_tables.create_table(lake.bronze(stream.quarantine_table), ingest_columns.QUARANTINE)
-    schema = StreamSchema(spark, lake, stream, name)
-    landing = BatchProcessor(
-        spark=spark,
-        lake=lake,
-        stream=stream,
-        schema=schema,
-        comments=Comments(lake.bronze(stream.table), stream),
-        files=files(spark, lake.bronze(stream.table)),
-        types=EventTypes(spark, lake, stream, name),
-        writers=None,
-        parked=None,
-        application=name,
-        first_batch_id=0,
-        clock=lambda: NOW,
-    )
-    schema.load(2**62)
-    landing.types.load(2**62, schema.columns)
-    return landing
-
-
-def messages(workshop: Workshop, values: Sequence[Any], start: int = 0) -> DataFrame:
-    """Messages of Kafka, in two partitions."""
-    rows = [
-        (number % 2, start + number, None if one is None else json.dumps(one))
-        for number, one in enumerate(values)
-    ]
-    sent = workshop.spark.createDataFrame(rows, "_partition int, _offset long, value string")
-    return sent.repartition(2, "_partition").selectExpr(
-        "'a.topic' as _source",
-        "_partition",
-        "_offset",
-        "cast(concat('key', _offset) as binary) as _key",
-        "if(_offset % 3 = 0, array(struct('h' as key, cast('v' as binary) as value)), null) "
-        "as _headers",
-        f"{SENT} as _timestamp",
-        "cast(value as binary) as value",
-    )
-
-
 def adds(folder: str) -> list[dict[str, Any]]:
     """The files that a table's log has added."""
     logs = sorted(Path(folder, "_delta_log").glob("*.json"))
@@ -180,8 +96,9 @@ def land_both(workshop: Workshop, name: str) -> tuple[BatchProcessor, BatchProce
     What is new in a first batch makes the table grow, which only Spark does.
     """
     found = []
-    for by, files in (("workers", WorkerFiles), ("spark", BySpark)):
-        landing = landing_of(workshop, f"{name}_by_{by}", files, event_time="at")
+    for by in ("workers", "spark"):
+        is_sparks = by == "spark"
+        landing = landing_of(workshop, f"{name}_by_{by}", by_spark=is_sparks, event_time="at")
         landing.land_messages(messages(workshop, FIRST), 0, repeated=False)
         found.append(landing)
     return found[0], found[1]
@@ -221,7 +138,7 @@ def test_rejects_are_those_of_spark(both: tuple[BatchProcessor, BatchProcessor])
         sorted(
             map(
                 str,
-                one.spark.read.format("delta").load(one.quarantine_path).select(*names).collect(),
+                one.spark.read.format("delta").load(one.quarantine.path).select(*names).collect(),
             )
         )
         for one in both
@@ -272,12 +189,12 @@ def test_a_repeated_batch_lands_what_an_earlier_try_has_not(
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        for module in ("batch", "arrow_files"):
-            patched.setattr(f"ingest.landing.{module}.failpoint", killed)
+        for module in ("landing.batch", "arrow_files.writer"):
+            patched.setattr(f"ingest.{module}.failpoint", killed)
         with pytest.raises(KeyboardInterrupt):
             ours.land_messages(later, 1, repeated=False)
     assert rows_of_workers(ours) == landed
-    again = replace(ours, files=BySpark(ours.spark, ours.path))
+    again = replace(ours, writers=replace(ours.writers, quicker=[]))
     again.land_messages(later, 1, repeated=True)
     sparks.land_messages(later, 1, repeated=False)
     assert shown(again) == shown(sparks)
@@ -286,7 +203,7 @@ def test_a_repeated_batch_lands_what_an_earlier_try_has_not(
 def test_a_batch_of_what_only_spark_can_judge_is_left_to_it(
     workshop: Workshop, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "ingest.landing")
+    caplog.set_level("INFO", "ingest.arrow_files")
     ours, _ = land_both(workshop, "unsuited")
     elsewhere = [{"id": number, "at": "2026-03-01"} for number in range(1000)]
     files = len(list(Path(ours.path).glob("*.parquet")))
@@ -296,9 +213,7 @@ def test_a_batch_of_what_only_spark_can_judge_is_left_to_it(
     assert (landed.landed, landed.has_second, rows_of_workers(ours)) == (1000, False, 0)
     written = [one for one in Path(ours.path).glob("*.parquet") if "-c000." not in one.name]
     assert (len(written), files > 0) == (0, True)
-    assert (
-        "test__unsuited_by_workers: batch 2: many values are written as only Spark" in caplog.text
-    )
+    assert "test__unsuited_by_workers: batch 2: many values need Spark's parser; " in caplog.text
     # The next one is not tried, as it would be in vain again.
     ours.land_messages(messages(workshop, SOUND, 2000), 2, repeated=False)
     assert rows_of_workers(ours) == 0

@@ -26,7 +26,7 @@ VARIANT = pa.struct(
 
 def written(folder: Path, schema: pa.Schema, *pieces: list[dict[str, Any]]) -> DataFile:
     """Rows in one file, a piece each at a time."""
-    writer = DataFileWriter(str(folder), schema)
+    writer = DataFileWriter(str(folder), schema, "part-")
     for piece in pieces:
         writer.write(pa.RecordBatch.from_pylist(piece, schema=schema))
     found = writer.finish()
@@ -74,7 +74,7 @@ def test_bounds_are_told_as_delta_tells_them(
 
 def test_no_bounds_are_told_of_years_that_dates_in_python_do_not_have(tmp_path: Path) -> None:
     schema = pa.schema([("a", INSTANT)])
-    writer = DataFileWriter(str(tmp_path), schema)
+    writer = DataFileWriter(str(tmp_path), schema, "part-")
     far = pa.array([2**60], pa.int64()).cast(INSTANT)
     writer.write(pa.RecordBatch.from_arrays([far], schema=schema))
     found = writer.finish()
@@ -127,8 +127,8 @@ def test_a_file_is_as_it_is_told(tmp_path: Path) -> None:
 
 def test_no_rows_make_no_file_and_one_that_is_given_up_is_removed(tmp_path: Path) -> None:
     schema = pa.schema([("a", pa.int64())])
-    assert DataFileWriter(str(tmp_path), schema).finish() is None
-    writer = DataFileWriter(str(tmp_path), schema)
+    assert DataFileWriter(str(tmp_path), schema, "part-").finish() is None
+    writer = DataFileWriter(str(tmp_path), schema, "part-")
     writer.write(pa.RecordBatch.from_pylist([{"a": 1}], schema=schema))
     writer.abandon()
     assert not list(tmp_path.iterdir())

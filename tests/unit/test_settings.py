@@ -44,6 +44,16 @@ def test_a_heap_that_spark_does_not_start_with_is_refused(
     assert settings.driver_memory() == "1G"
 
 
+def test_the_writer_of_bronze_is_auto_or_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEADWATER_BRONZE_WRITER", raising=False)
+    assert settings.has_arrow_writer()
+    monkeypatch.setenv("HEADWATER_BRONZE_WRITER", "spark")
+    assert not settings.has_arrow_writer()
+    monkeypatch.setenv("HEADWATER_BRONZE_WRITER", "arrow")
+    with pytest.raises(InputError, match="allowed are auto and spark"):
+        settings.has_arrow_writer()
+
+
 def test_no_project_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ProjectUnreadable, match=r"no dbt_project.yml") as told:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ingest.declarations.stream import Stream
 from ingest.failpoint import failpoint
-from ingest.storage.layout import Lake
 from ingest.storage import delta_log
+from ingest.storage.layout import Lake
 
 
 def release(lake: Lake, stream: Stream, rule: str, request: str) -> int:

@@ -1,8 +1,7 @@
-"""Messages in quarantine that land after all: their schema has become known, or a person has
-decided so.
+"""Messages that leave quarantine: their schema has become known, or a person decided so.
 
-They are read again beside the messages of a batch, and leave quarantine when that batch is
-written. A batch that runs again finds them in quarantine, or finds that it has landed them.
+They are decoded with the deferred messages of a batch, and are deleted from quarantine when that
+batch is written. A batch that is repeated finds them in quarantine, or in what it has landed.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ _MESSAGE = ("_source", "_partition", "_offset", "_timestamp")
 
 @dataclass(slots=True)
 class Requeue:
-    """Those of one stream, in the quarantine table at `path`.
+    """Messages of one stream, in the quarantine table at `path`.
 
-    In the folder `asked` is a file for each request to let some out: the promise that they broke,
-    and the last batch that they came with.
+    In the folder `asked` is a file for each request to requeue some: the rule that they broke, and
+    the last batch that they came with.
     """
 
     spark: SparkSession
@@ -51,8 +50,9 @@ class Requeue:
     _since: dict[int, int] = field(default_factory=dict)
     _until: float = 0.0
     _due: Set[int] = frozenset()
-    # The requests that are carried out with the batch at work.
-    _at_work: list[Path] = field(default_factory=list)
+    # The requests that are carried out with the current batch, and SQL of the rows that leave.
+    _current: list[Path] = field(default_factory=list)
+    _leaving: str = ""
 
     @property
     def has_due(self) -> bool:
@@ -90,28 +90,39 @@ class Requeue:
         since, leaving = self._since, []
         if any(since.get(number, batch_id) < batch_id for number in known):
             leaving.append(_waiting(known, batch_id))
-        self._at_work = sorted(self.asked.glob("*.json"))
-        for path in self._at_work:
+        self._current = sorted(self.asked.glob("*.json"))
+        for path in self._current:
             state = json.loads(path.read_text("utf-8"))
             newest = min(state["newest"], batch_id - 1)
             leaving.append(f"_rule = {text_literal(state['rule'])} and _batch_id <= {newest}")
         return " or ".join(f"({one})" for one in leaving)
 
-    def left(self, where: str) -> int:
-        """Take rows that have just been written out of quarantine; how many there were."""
-        count = delta_log.delete_rows(self.path, where)
-        self._are_done()
-        return count
+    def for_batch(self, batch_id: int) -> Batches | None:
+        """Messages to decode with a batch; None where there are none."""
+        self._leaving = self.leaving(batch_id)
+        if not self._leaving:
+            return None
+        return self.messages(self._leaving)
 
-    def left_before(self, where: str, bronze: str, batch_id: int) -> int:
-        """The same of a batch that an earlier process wrote: the batch says which rows."""
-        count = take_out(self.spark, self.path, bronze, f"_batch_id = {batch_id}", where)
+    def delete_landed(self, bronze: str, batch_id: int, *, by_earlier_try: bool) -> int:
+        """Delete the messages that `for_batch` gave and the batch has written; how many.
+
+        `by_earlier_try`: the table at `bronze` says which, as an earlier process wrote them.
+        """
+        if not self._leaving:
+            return 0
+        if by_earlier_try:
+            batches = f"_batch_id = {batch_id}"
+            count = delete_landed_again(self.spark, self.path, bronze, batches, self._leaving)
+        else:
+            count = delta_log.delete_rows(self.path, self._leaving)
+        self._leaving = ""
         self._are_done()
         return count
 
     def _are_done(self) -> None:
         self.look_again()
-        for path in self._at_work:
+        for path in self._current:
             path.unlink(missing_ok=True)
 
     def messages(self, where: str) -> Batches:
@@ -136,10 +147,10 @@ class Requeue:
         return {id_number(number): batch for number, batch in state if number}
 
 
-def take_out(
+def delete_landed_again(
     spark: SparkSession, quarantine: str, bronze: str, batches: str, where: str = "true"
 ) -> int:
-    """Take rows out of quarantine that came with one of some later batches again; how many.
+    """Delete rows of quarantine that one of some later batches has written again; how many.
 
     `batches` and `where` are SQL. What such a batch has written is in one of the two tables.
     """

@@ -8,7 +8,7 @@ than all that Python does. Spark then has only to commit the files.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from ingest.arrow_files.parquet_stats import DataFileWriter
 from ingest.declarations.stream import KeyAndOrder
 from ingest.decoders.decoder import RESCUED, SCHEMA_ID
 from ingest.decoders.input import FITS, RECORD, ColumnReader
+from ingest.decoders.json import Key
 from ingest.schemas.conversion import Path, type_at
 from ingest.spark.delta_commit import DataFile
 
@@ -33,20 +34,12 @@ if TYPE_CHECKING:
     from ingest.decoders.arrow_batches import Work
 
 # A task's result, as JSON.
-_RESULT_DDL = "told string"
-# Records that a task holds back only for values that Spark has to judge: so many, or such a share
+_RESULT_DDL = "result string"
+# Records that a task defers only for values that Spark has to judge: so many, or such a share
 # of all. Each takes a hundred times as long as one that fits; past this Spark is quicker with all.
 _MOST_UNSURE, _SHARE = 200, 0.01
 _EVENT_TIMES = (T.TimestampType, T.DateType)
 _EVENT_TYPES = (T.StringType, T.LongType, T.BooleanType)
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A column that must not be null; only of rows that have one of some values, by column."""
-
-    path: Path
-    only_of: Mapping[Path, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +54,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a batch's records: files that hold those that fit, and marks of the others."""
+    """Files of the records that fit, and the refs of the deferred ones, with commas between."""
 
     files: Sequence[DataFile]
     records: int
     rescued: int
-    held: int
-    marks: str
+    deferred: int
+    refs: str
     # Whether Spark has to write this batch: the files are not to be used.
     is_unsuited: bool
 
@@ -75,13 +68,13 @@ class Written:
     def by(tasks: DataFrame) -> Written:
         """The results of a TableWriter's tasks."""
         results = [json.loads(text) for (text,) in tasks.collect()]
-        marks = [mark for one in results for mark in one["marks"]]
+        refs = [ref for one in results for ref in one["refs"]]
         return Written(
             files=[DataFile(**one["file"]) for one in results if one["file"]],
             records=sum(one["records"] for one in results),
             rescued=sum(one["rescued"] for one in results),
-            held=len(marks),
-            marks=",".join(marks),
+            deferred=len(refs),
+            refs=",".join(refs),
             is_unsuited=any(one["is_unsuited"] for one in results),
         )
 
@@ -118,9 +111,9 @@ class TableWriter(ColumnReader):
         schema = pa.schema(
             [(one.name, arrow_type(one.dataType)) for one in self.target.columns.fields]
         )
-        writer = DataFileWriter(self.target.folder, schema)
+        writer = DataFileWriter(self.target.folder, schema, f"batch-{self.target.batch_id}-")
         records, rescued, unsure, is_unsuited = 0, 0, 0, False
-        marks: list[str] = []
+        refs: list[str] = []
         try:
             for batch in batches:
                 columns, odd = made(self.kind, batch[RECORD])
@@ -134,7 +127,7 @@ class TableWriter(ColumnReader):
                     [self._column(one, batch, columns) for one in schema], schema=schema
                 )
                 if held.any():
-                    marks += self._places(batch, held)
+                    refs += self._refs(batch, held)
                     rows = rows.filter(pa.array(~held))
                 if len(rows):
                     rescued += len(rows) - rows[RESCUED].null_count
@@ -149,10 +142,10 @@ class TableWriter(ColumnReader):
             "file": asdict(file) if file else None,
             "records": records,
             "rescued": rescued,
-            "marks": marks,
+            "refs": refs,
             "is_unsuited": is_unsuited,
         }
-        yield pa.RecordBatch.from_pydict({"told": [json.dumps(results)]})
+        yield pa.RecordBatch.from_pydict({"result": [json.dumps(results)]})
 
     def _unkeyed(self, columns: pa.StructArray) -> Mask:
         """Where a column of the key is null, in a message that has columns."""
@@ -164,7 +157,7 @@ class TableWriter(ColumnReader):
             found |= missing
         return found & ~_is_null(columns)
 
-    def _places(self, batch: pa.RecordBatch, held: Mask) -> list[str]:
+    def _refs(self, batch: pa.RecordBatch, held: Mask) -> list[str]:
         chosen = batch.select(list(self.place)).filter(pa.array(held))
         rows = zip(*(column.to_pylist() for column in chosen.columns), strict=True)
         return [":".join(map(str, row)) for row in rows]

@@ -1,0 +1,1 @@
+"""Refused records: their table, and how they leave it."""

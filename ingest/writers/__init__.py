@@ -1,0 +1,1 @@
+"""Writing bronze: the contract of writers, and Spark's own."""

@@ -1,0 +1,51 @@
+"""Spark's own Delta writer, which can write any batch to any storage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Observation
+from pyspark.sql import functions as F
+
+from ingest.decoders.decoder import MARK, Decoder
+from ingest.spark import delta_tables
+from ingest.writers.bronze_writer import FirstPass, PassToWrite, WriteResult
+from ingest.writers.table_commits import TableCommits
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class SparkWriter:
+    """See BronzeWriter: it can write each batch."""
+
+    def __init__(self, spark: SparkSession, commits: TableCommits) -> None:
+        self._commits = commits
+        # A commit without rows says, too, that its batch has been landed.
+        spark.conf.set("spark.databricks.delta.skipRecordingEmptyCommits", "false")
+
+    def first_pass(self, decoder: Decoder, batch: PassToWrite) -> FirstPass:
+        """See BronzeWriter."""
+        decoded, seen = observed(decoder.decode())
+        rows = decoder.with_row(decoded.where(f"{MARK} is null"))
+        written = self.append(batch.to_bronze(rows), batch.batch_id)
+        counts = seen.get
+        return FirstPass(counts["records"], counts["held"], counts["marks"] or "", written)
+
+    def append(self, rows: DataFrame, batch_id: int) -> WriteResult:
+        """Append rows, for which the table may grow; their number in the batch's own commit."""
+        commit = self._commits.begin(batch_id)
+        delta_tables.append(rows, self._commits.path, commit.metadata())
+        return self._commits.finish(commit)
+
+
+def observed(decoded: DataFrame) -> tuple[DataFrame, Observation]:
+    """Decoded records, and what is counted while they are read: records, held, marks."""
+    seen = Observation()
+    decoded = decoded.observe(
+        seen,
+        F.count(F.lit(1)).alias("records"),
+        F.count(MARK).alias("held"),
+        F.expr(f"listagg({MARK}, ',')").alias("marks"),
+    )
+    return decoded, seen

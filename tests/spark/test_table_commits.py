@@ -1,0 +1,126 @@
+"""A batch is committed once, whoever repeats it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.errors import StreamLocked
+from ingest.landing.batch import BatchProcessor
+from ingest.spark import delta_tables
+from ingest.spark.delta_commit import FileAppend
+from ingest.writers.bronze_writer import Committed, WriteResult
+from tests.spark.landed_messages import landing_of, messages, writers_of
+from tests.spark.workshop import Workshop
+
+FIRST = [{"id": 0}, {"id": 1}]
+
+
+class Killed(BaseException):
+    """Stands for a process that is killed."""
+
+
+def killed(landing: BatchProcessor, step: str, monkeypatch: pytest.MonkeyPatch, *args: Any) -> None:
+    """Land messages up to a step."""
+
+    def reached(name: str) -> None:
+        if name == step:
+            raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ingest.landing.batch.failpoint", reached)
+        with pytest.raises(Killed):
+            landing.land_messages(*args, repeated=False)
+
+
+def another_process(landing: BatchProcessor, *, by_spark: bool = False) -> BatchProcessor:
+    """The same stream, landed by another process."""
+    stream, run = landing.stream.name, landing.stream_run
+    writers = writers_of(landing.spark, landing.path, stream, run, by_spark=by_spark)
+    return replace(landing, writers=writers)
+
+
+def ids(landing: BatchProcessor) -> list[int | None]:
+    """Ids that are in bronze."""
+    return sorted(row.id for row in landing.spark.read.format("delta").load(landing.path).collect())
+
+
+def test_commits_without_rows_are_known(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All records of the batch are duplicates, of which a row says nothing."""
+    landing = landing_of(workshop, "empty", deduplicate_within="1 day", event_id=["id"])
+    landing.land_messages(messages(workshop, FIRST), 0, repeated=False)
+    again = messages(workshop, [{"id": 0}, {"id": 1, "new": True}], 2)
+    killed(landing, "after_second_write", monkeypatch, again, 1)
+    commits = another_process(landing).writers.commits
+    nothing = Committed(WriteResult(0, 0))
+    assert [commits.committed(number) for number in range(2, 5)] == [nothing, nothing, None]
+
+
+def test_rows_that_were_deleted_since_do_not_land_again(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    landing = landing_of(workshop, "deleted")
+    killed(landing, "after_first_write", monkeypatch, messages(workshop, FIRST), 0)
+    workshop.spark.sql(f"delete from delta.`{landing.path}` where id = 1")
+    landed = another_process(landing).land_messages(messages(workshop, FIRST), 0, repeated=True)
+    assert (ids(landing), landed.landed) == ([0], 2)
+
+
+@pytest.mark.parametrize("by_spark", [False, True])
+def test_of_two_processes_that_land_a_batch_at_once_one_does(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, *, by_spark: bool
+) -> None:
+    """One begins its commit when the other has not yet made it."""
+    first = landing_of(workshop, f"both_by_spark_{by_spark}".lower(), by_spark=by_spark)
+    first.land_messages(messages(workshop, FIRST), 0, repeated=False)
+    second = another_process(first, by_spark=by_spark)
+    batch = messages(workshop, [{"id": 2}], 2)
+
+    def meanwhile(write: Callable[..., Any]) -> Callable[..., Any]:
+        def written(*args: Any) -> Any:
+            patched.undo()
+            second.land_messages(batch, 1, repeated=True)
+            return write(*args)
+
+        return written
+
+    with monkeypatch.context() as patched:
+        patched.setattr(delta_tables, "append", meanwhile(delta_tables.append))
+        patched.setattr(FileAppend, "commit", meanwhile(FileAppend.commit))
+        with pytest.raises(StreamLocked, match=r"at the same time\. Its rows stay"):
+            first.land_messages(batch, 1, repeated=False)
+    assert ids(first) == [0, 1, 2]
+    later = messages(workshop, [{"id": 3}], 3)
+    second.land_messages(later, 2, repeated=False)
+    with pytest.raises(StreamLocked, match="has landed batch 4"):
+        first.land_messages(later, 2, repeated=False)
+    assert ids(first) == [0, 1, 2, 3]
+
+
+def test_files_of_a_killed_try_are_removed(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    landing = landing_of(workshop, "remains")
+    landing.land_messages(messages(workshop, FIRST), 0, repeated=False)
+
+    def reached(_: str) -> None:
+        raise Killed
+
+    def files() -> set[str]:
+        return {path.name for path in Path(landing.path).glob("batch-*")}
+
+    before = files()
+    with monkeypatch.context() as patched:
+        patched.setattr("ingest.arrow_files.writer.failpoint", reached)
+        with pytest.raises(Killed):
+            landing.land_messages(messages(workshop, [{"id": 2}], 2), 1, repeated=False)
+    left = files() - before
+    again = another_process(landing)
+    again.land_messages(messages(workshop, [{"id": 2}], 2), 1, repeated=True)
+    assert (len(left), left & files(), ids(landing)) == (1, set(), [0, 1, 2])
