@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
 
 from ingest.errors import StreamLocked
 from ingest.landing.batch import BatchProcessor
@@ -124,3 +126,32 @@ def test_files_of_a_killed_try_are_removed(
     again = another_process(landing)
     again.land_messages(messages(workshop, [{"id": 2}], 2), 1, repeated=True)
     assert (len(left), left & files(), ids(landing)) == (1, set(), [0, 1, 2])
+
+
+def test_delta_still_reconstructs_its_state_for_transaction_ids(workshop: Workshop) -> None:
+    """Why commits name their batch in userMetadata; where this fails, `txnVersion` costs as little.
+
+    See docs/decisions/idempotent-batch-writes.md.
+    """
+    spark, path = workshop.spark, str(workshop.root / "transactions")
+    delta_tables.create_table(path, T.StructType([T.StructField("id", T.LongType())]))
+    context = spark.sparkContext
+
+    def jobs(name: str, write: Callable[[DataFrame, str], None]) -> list[int]:
+        """Jobs of each of three appends, the first of which also reads what Delta keeps."""
+        counts = []
+        for number in range(3):
+            group = f"{name} {number}"
+            context.setJobGroup(group, group)
+            write(spark.createDataFrame([(number,)], "id bigint"), group)
+            counts.append(len(context.statusTracker().getJobIdsForGroup(group)))
+        return counts
+
+    def append(rows: DataFrame, text: str) -> None:
+        delta_tables.append(rows, path, text)
+
+    def append_once(rows: DataFrame, text: str) -> None:
+        delta_tables.append_once(rows, path, application=text, version=1)
+
+    plain, once = jobs("plain", append), jobs("once", append_once)
+    assert once[-1] > plain[-1]
