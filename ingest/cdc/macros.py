@@ -1,6 +1,6 @@
-"""The macros of `macros/changes`, which dbt renders too, rendered with plain Jinja.
+"""Render the SQL macros of `macros/apply_changes` with plain Jinja, as dbt does.
 
-They are pure text of their arguments: no adapter, no graph, no query.
+Those in its folders are pure text of their arguments: no adapter, no graph, no query.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ingest import settings
 
 
 def rendered(macro: str, plan: Mapping[str, Any]) -> str:
-    """The text of a macro of that folder."""
+    """The text of one of these macros."""
     text: str = getattr(_macros(), macro)(plan)
     return text.strip()
 
@@ -28,8 +28,8 @@ def statements(macro: str, plan: Mapping[str, Any]) -> list[str]:
 
 @functools.cache
 def _macros() -> Any:
-    folder = settings.project_dir() / "macros" / "changes"
-    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.sql")))
+    folder = settings.project_dir() / "macros" / "apply_changes"
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*/*.sql")))
     environment = Environment(  # noqa: S701 (SQL, not HTML)
         extensions=["jinja2.ext.do"], undefined=StrictUndefined
     )

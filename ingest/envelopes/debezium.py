@@ -47,7 +47,7 @@ class DebeziumMessages(ConnectMessages):
     def __init__(self, declared: T.StructType, options: DebeziumOptions) -> None:
         super().__init__(declared, options)
         # What Debezium writes into types for a value that was not sent; see `is_unavailable`
-        # of macros/changes.
+        # of macros/apply_changes.
         text = options.unavailable_value_placeholder
         hstore, raw = json.dumps({text: text}, separators=(",", ":")), b64encode(text.encode())
         self._unavailable_texts = {text, hstore, raw.decode()} if text else set()

@@ -1,6 +1,6 @@
 {#-
     Return the model's configuration of `apply_changes` with defaults: the beginning of a plan
-    (macros/changes).
+    (`plan_changes`).
 -#}
 {% macro declared_changes() -%}
     {%- set plan = {'scd_type': config.get('stored_as_scd_type', 1) | int} -%}

@@ -1,5 +1,5 @@
 {#-
-    Run the statements of a text (macros/changes) and return the rows of the last one.
+    Run the statements of a text (`next_statement`) and return the rows of the last one.
 -#}
 {% macro run_statements(text) -%}
     {%- set answers = [] -%}

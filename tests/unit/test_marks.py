@@ -39,8 +39,7 @@ def test_what_was_kept_is_let_go_of_before_changes_are_counted() -> None:
         "bounded": ["id"],
         "target_bytes": None,
         "snapshot_by": None,
-        "scd_type": 1,
-        "partial": [],
+        "strategy": "scd1",
         "view": "__orders",
     }
     assert statements("release_changes", plan) == ["drop view if exists __orders__changes"]

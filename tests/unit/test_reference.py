@@ -126,7 +126,7 @@ def test_every_error_code_is_documented_under_its_exit_code() -> None:
 
 def test_every_reason_for_quarantine_is_documented() -> None:
     found: set[str] = set()
-    for path in [*(ROOT / "ingest").rglob("*.py"), *(ROOT / "macros/changes").glob("*.sql")]:
+    for path in [*(ROOT / "ingest").rglob("*.py"), *(ROOT / "macros/apply_changes").rglob("*.sql")]:
         found |= set(
             re.findall(
                 r"""["']((?:(?:MALFORMED|TOO|INVALID|NOT|DUPLICATE|NULL|FILE|INCOMPATIBLE)_|SCHEMA_UN)[A-Z0-9_]+)["']""",

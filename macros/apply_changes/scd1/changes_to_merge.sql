@@ -1,0 +1,21 @@
+{#-
+    Query: the newest change of each key, without those for which the state table has a newer one.
+
+    If effects were counted and no change was late, the join with the state table is left out.
+-#}
+{% macro changes_to_merge(plan, newest) -%}
+    {%- set leaves_out = not plan.target_columns or plan.late -%}
+    select {{ broadcast_hint(plan) }} new.*
+    from {{ newest }} as new
+    {%- if plan.has_memory and leaves_out %}
+    left join {{ plan.memory }} as memory
+        on {{ equal_columns(plan.key_columns, 'new', 'memory') }}
+    {%- endif %}
+    where true
+        {%- if plan.has_memory and leaves_out %}
+        and (memory.__position is null or new.__position >= memory.__position)
+        {%- endif %}
+        {%- if plan.apply_as_truncates and leaves_out %}
+        and new.__position >= coalesce(({{ truncation(plan, '__position') }}), new.__position)
+        {%- endif %}
+{%- endmacro %}
