@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-# As macros/apply_changes and macros/merge write them, to the letter; dbt puts a comment in front. On a
-# server, which has no keeper, the words of macros/apply_changes cache.
+# The exact statements of macros/apply_changes and macros/merge; dbt puts a comment in front. On a
+# server, which does not run them through this class, Spark caches the view.
 _KEEP = re.compile(
     r"^\s*cache lazy table (?P<view>\S+) options \('storageLevel' = 'DISK_ONLY'\)\s*\Z",
     re.MULTILINE,
