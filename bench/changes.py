@@ -135,11 +135,11 @@ def _stock(spark: SparkSession, rows: int) -> _Way:
 
 def _applied(spark: SparkSession, name: str, rows: int, changes: str, scd_type: int) -> _Way:
     more = ", 1L as __START_AT, cast(null as bigint) as __END_AT" if scd_type == 2 else ""
-    target = Target(table=f"default.{name}", memory=f"default.{name}__memory", view=f"__{name}")
+    target = Target(table=f"default.{name}", state=f"default.{name}__memory", view=f"__{name}")
     rules = Rules(**_RULES, scd_type=scd_type)  # type: ignore[arg-type]
 
     def prepare() -> None:
-        spark.sql(f"drop table if exists {target.memory}")
+        spark.sql(f"drop table if exists {target.state}")
         _table(spark, name, rows, _DELETION_VECTORS, more)
 
     application = ChangeApplication(spark, target, rules)

@@ -1,4 +1,4 @@
-"""One application of changes: read, weigh, remember, write. dbt's materialization does the same."""
+"""Apply changes to a table: read, count, write state and rows. dbt's materialization does it, too."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ingest.storage.layout import is_table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Seconds between two looks for what the memory may forget, which cost a tenth of an application.
-_FORGET_EVERY = 3600.0
+# Seconds between two expiries of tombstones; one costs a tenth of an application.
+_EXPIRE_EVERY = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +35,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A table that follows changes, and its memory: what SQL calls them.
+    """A table that changes are applied to, and its state table: their names in SQL.
 
-    `path` is where the table's files are, where that is known.
+    `view` begins the names of temporary views; `path` is the folder of the table, if it is known.
     """
 
     table: str
-    memory: str
+    state: str
     view: str
     path: str | None = None
 
@@ -63,7 +63,7 @@ class ChangeApplication:
         self._before_statement = before_statement
         self._on_refused = on_refused
         self._keeper = CheckpointCache()
-        self._forgot_at = -_FORGET_EVERY
+        self._expired_at = -_EXPIRE_EVERY
 
     def __call__(self, view: str) -> Outcome:
         """Apply the changes that a temporary view holds."""
@@ -71,39 +71,39 @@ class ChangeApplication:
         try:
             self._run("evolve_columns", plan)
             self._run("prepare_changes", plan)
-            plan.update(self._row(rendered("survey_changes", plan)))
-            self._weigh(plan)
+            plan.update(self._row(rendered("profile_changes", plan)))
+            self._count_effects(plan)
             if plan["level"]:
-                self._weigh(plan)
+                self._count_effects(plan)
             if plan["quarantined"]:
-                self._on_refused(self._spark.sql(rendered("refused_changes", plan)))
-            plan["is_remembering"] = bool(rendered("is_remembering", plan))
-            self._run("remember_changes", plan)
+                self._on_refused(self._spark.sql(rendered("quarantined_changes", plan)))
+            plan["needs_state"] = bool(rendered("needs_state", plan))
+            self._run("write_state", plan)
             self._write(plan)
-            self._run("remember_extract", plan)
+            self._run("save_newest_extract", plan)
         finally:
-            for statement in statements("release_changes", plan):
+            for statement in statements("drop_temp_views", plan):
                 self._keeper.run(self._spark.sql, statement)
         return Outcome(**{name: plan[name] for name in Outcome.__dataclass_fields__})
 
     def _plan(self, view: str) -> dict[str, Any]:
         target = self._columns(self._target.table)
-        memory = self._columns(self._target.memory)
+        state = self._columns(self._target.state)
         plan = self._rules.as_plan() | {
             "input": view,
             "target": self._target.table,
-            "memory": self._target.memory,
+            "state_table": self._target.state,
             "view": self._target.view,
             "adds_columns": True,
             "input_columns": self._columns(view),
             "target_columns": target,
             "target_bytes": self._bytes(),
-            "has_memory": bool(memory and target),
-            "is_memory_stale": bool(memory and not target),
-            "is_forgetting": time.monotonic() - self._forgot_at >= _FORGET_EVERY,
+            "has_state": bool(state and target),
+            "is_state_stale": bool(state and not target),
+            "is_expiry_due": time.monotonic() - self._expired_at >= _EXPIRE_EVERY,
         }
         rendered("plan_changes", plan)
-        problem = rendered("refused_plan", plan)
+        problem = rendered("plan_problems", plan)
         if problem:
             raise InputError(f"{self._target.table}: {problem}")
         return plan
@@ -112,8 +112,8 @@ class ChangeApplication:
         path = self._target.path
         return sum(delta_log.sizes_of_files(path)) if path and is_table(path) else None
 
-    def _weigh(self, plan: dict[str, Any]) -> None:
-        *before, last = statements("weigh_changes", plan)
+    def _count_effects(self, plan: dict[str, Any]) -> None:
+        *before, last = statements("count_effects", plan)
         for statement in before:
             self._execute(statement)
         plan.update(self._row(last))
@@ -121,8 +121,8 @@ class ChangeApplication:
     def _write(self, plan: dict[str, Any]) -> None:
         if plan["target_columns"]:
             self._run("write_changes", plan)
-            if plan["is_forgetting"] and plan["is_remembering"] and plan["has_memory"]:
-                self._forgot_at = time.monotonic()
+            if plan["is_expiry_due"] and plan["needs_state"] and plan["has_state"]:
+                self._expired_at = time.monotonic()
         else:
             query = rendered("first_rows", plan)
             self._execute(

@@ -142,7 +142,7 @@ class CurrentRowsTable:
             )
         target = Target(
             table=f"delta.`{self.path}`",
-            memory=f"delta.`{self.path}__memory`",
+            state=f"delta.`{self.path}__memory`",
             view=f"{self.stream.table}__current",
             path=self.path,
         )

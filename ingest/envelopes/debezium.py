@@ -46,7 +46,7 @@ class DebeziumMessages(ConnectMessages):
 
     def __init__(self, declared: T.StructType, options: DebeziumOptions) -> None:
         super().__init__(declared, options)
-        # What Debezium writes into types for a value that was not sent; see `is_unavailable`
+        # What Debezium writes into types for a value that was not sent; see `is_toast_placeholder`
         # of macros/apply_changes.
         text = options.unavailable_value_placeholder
         hstore, raw = json.dumps({text: text}, separators=(",", ":")), b64encode(text.encode())

@@ -6,7 +6,7 @@
     Databricks' AUTO CDC. The SQL is in the folders here; these files have what needs dbt.
 -#}
 {% materialization apply_changes, adapter='spark' -%}
-    {%- set query = unread_changes(compiled_code) -%}
+    {%- set query = with_incremental_filter(compiled_code) -%}
     {%- set read = batches_read(query) -%}
     {%- set code = code_fingerprint(compiled_code) -%}
     {%- set feed = own_feed() -%}
@@ -20,27 +20,27 @@
         {%- do remember_reading(read, code, feed) -%}
         {{- return(relations) -}}
     {%- endif -%}
-    {%- do refuse_removed(query) -%}
-    {%- set plan = plan_of_build(query) -%}
+    {%- do check_upstream_deletes(query) -%}
+    {%- set plan = build_plan(query) -%}
     {%- set evolution = evolve_columns(plan) -%}
     {%- do run_statements(evolution) -%}
     {#- Delta cannot read a change data feed across a widened type. -#}
     {%- if feed and ' alter column ' in evolution -%}{%- set feed = start_feed() -%}{%- endif -%}
     {%- do run_statements(prepare_changes(plan)) -%}
-    {%- do plan.update(one_row(run_statements(survey_changes(plan)))) -%}
-    {%- do plan.update(one_row(run_statements(weigh_changes(plan)))) -%}
-    {%- if plan.level -%}{%- do plan.update(one_row(run_statements(weigh_changes(plan)))) -%}{%- endif -%}
-    {%- do plan.update({'is_remembering': is_remembering(plan) | trim}) -%}
+    {%- do plan.update(first_row(run_statements(profile_changes(plan)))) -%}
+    {%- do plan.update(first_row(run_statements(count_effects(plan)))) -%}
+    {%- if plan.level -%}{%- do plan.update(first_row(run_statements(count_effects(plan)))) -%}{%- endif -%}
+    {%- do plan.update({'needs_state': needs_state(plan) | trim}) -%}
     {%- if plan.quarantined -%}{%- do quarantine_changes(plan) -%}{%- endif -%}
-    {%- do run_statements(remember_changes(plan)) -%}
+    {%- do run_statements(write_state(plan)) -%}
     {%- if plan.target_columns -%}
         {%- do run_statements(write_changes(plan)) -%}
-        {%- do note_forgetting(plan) -%}
+        {%- do save_expiry_time(plan) -%}
     {%- else -%}
-        {%- do make_changes_table(plan) -%}
+        {%- do create_target_table(plan) -%}
     {%- endif -%}
-    {%- do run_statements(remember_extract(plan)) -%}
-    {%- do run_statements(release_changes(plan)) -%}
+    {%- do run_statements(save_newest_extract(plan)) -%}
+    {%- do run_statements(drop_temp_views(plan)) -%}
     {%- call noop_statement('main', change_counts(plan), 'OK', plan.upserted + plan.deleted + plan.closed) -%}
         {{ query }}
     {%- endcall -%}

@@ -3,8 +3,8 @@
     Repeating it adds nothing.
 -#}
 {% macro quarantine_changes(plan) -%}
-    {%- set quarantine = sibling('quarantine', false) -%}
-    {%- if not sibling('quarantine') -%}
+    {%- set quarantine = companion_table('quarantine', false) -%}
+    {%- if not companion_table('quarantine') -%}
         {%- do run_query(
             'create table if not exists ' ~ quarantine ~ ' (_quarantined_at timestamp, '
             ~ '_reason_code string, _reason string, _row string) using delta'
@@ -12,7 +12,7 @@
         {%- do adapter.cache_added(quarantine.incorporate(type='table')) -%}
     {%- endif -%}
     {%- do run_query(
-        'merge into ' ~ quarantine ~ ' as old using (' ~ refused_changes(plan) ~ ') as new '
+        'merge into ' ~ quarantine ~ ' as old using (' ~ quarantined_changes(plan) ~ ') as new '
         ~ 'on old._row = new._row when not matched then insert *'
     ) -%}
 {%- endmacro %}

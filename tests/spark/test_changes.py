@@ -85,7 +85,7 @@ def application(spark: SparkSession, name: str, kill_at: int = -1, **rules: Any)
                 raise Killed
             writes += 1
 
-    target = Target(table=f"default.{name}", memory=f"default.{name}__memory", view=f"__{name}")
+    target = Target(table=f"default.{name}", state=f"default.{name}__memory", view=f"__{name}")
     return ChangeApplication(spark, target, Rules(**(RULES | rules)), before_statement)
 
 

@@ -42,7 +42,7 @@ def test_old_deletes_are_looked_for_once_an_hour_and_nothing_stays_kept(
 ) -> None:
     ran: list[str] = []
     target = Target(
-        table=f"delta.`{tmp_path}/t`", memory=f"delta.`{tmp_path}/t__memory`", view="kept__t"
+        table=f"delta.`{tmp_path}/t`", state=f"delta.`{tmp_path}/t__memory`", view="kept__t"
     )
     rules = Rules(
         keys=("id",),

@@ -25,7 +25,7 @@ def test_rows_beside_partial_changes_are_not_held_in_memory(spark: SparkSession)
             told = spark.sql("explain " + statement.strip().removeprefix(begins))
             plans.append(str(told.collect()[0]["plan"]))
 
-    target = Target(table="default.beside", memory="default.beside__memory", view="__beside")
+    target = Target(table="default.beside", state="default.beside__memory", view="__beside")
     offer(spark, "some", [Change(case=0, key=1, sequence=2, operation="U", city="Gent")])
     rules: dict[str, Any] = RULES | PARTIAL
     ChangeApplication(spark, target, Rules(**rules), explain)("some")

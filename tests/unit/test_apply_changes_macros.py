@@ -27,16 +27,16 @@ def files_that_ask(pattern: str) -> set[str]:
 
 def test_only_one_macro_dispatches_to_strategies() -> None:
     assert files_that_ask(r"\bapply_scd\w+\(plan, step\) \}\}") == {"apply_strategy"}
-    assert files_that_ask(r"plan\.strategy ==") == {"apply_strategy", "refused_plan"}
+    assert files_that_ask(r"plan\.strategy ==") == {"apply_strategy", "plan_problems"}
 
 
 def test_the_configured_scd_type_is_read_by_the_plan_only() -> None:
-    assert files_that_ask(r"plan\.scd_type") == {"plan_changes", "refused_plan"}
+    assert files_that_ask(r"plan\.scd_type") == {"plan_changes", "plan_problems"}
 
 
 def test_whether_updates_are_partial_is_asked_by_the_plan_and_where_versions_are_folded() -> None:
     asked = r"(?:\bif|\belif|\bnot|\band|\bor) plan\.partial"
-    assert files_that_ask(asked) == {"refused_plan", "folded_events"}
+    assert files_that_ask(asked) == {"plan_problems", "folded_events"}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

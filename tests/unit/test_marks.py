@@ -29,7 +29,7 @@ def test_keys_are_marked_for_many_changes_of_a_large_table(
         "changes": changes,
         "target_bytes": target_bytes,
     }
-    assert rendered("is_marked", plan) == told
+    assert rendered("uses_key_bitmap", plan) == told
 
 
 def test_what_was_kept_is_let_go_of_before_changes_are_counted() -> None:
@@ -42,4 +42,4 @@ def test_what_was_kept_is_let_go_of_before_changes_are_counted() -> None:
         "strategy": "scd1",
         "view": "__orders",
     }
-    assert statements("release_changes", plan) == ["drop view if exists __orders__changes"]
+    assert statements("drop_temp_views", plan) == ["drop view if exists __orders__changes"]

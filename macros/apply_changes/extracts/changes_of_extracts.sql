@@ -17,7 +17,7 @@
         {%- else -%} cast(null as {{ type }}) {%- endif %} as `{{ name }}`{{ ',' if not loop.last }}
         {%- endfor %}
     from {{ plan.extracts }}
-    {%- if plan.has_memory %}
+    {%- if plan.has_state %}
     where {{ extract }} > ({{ newest_extract(plan) }})
         or ({{ newest_extract(plan) }}) is null
         or {{ extract }} is null

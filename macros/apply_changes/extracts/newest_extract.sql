@@ -3,6 +3,6 @@
 -#}
 {% macro newest_extract(plan) -%}
     select max(__position.s1)
-    from {{ plan.memory }}
+    from {{ plan.state_table }}
     where isnull(`{{ plan.key_columns | join('`) and isnull(`') }}`)
 {%- endmacro %}

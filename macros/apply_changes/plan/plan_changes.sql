@@ -22,7 +22,7 @@
     is_hidden  whether the table lacks columns that order changes
     has_places whether versions show data of changes later than their first one
     extracts   the input, if it consists of full extracts; `input` then has the changes between them
-    level      how many changes differ from the table's rows in content at most (`weigh_changes`)
+    level      how many changes differ from the table's rows in content at most (`count_effects`)
 -#}
 {% macro plan_changes(plan) -%}
     {%- set is_history = plan.scd_type == 2 -%}
@@ -36,7 +36,7 @@
         and (plan.adds_columns or not plan.target_columns or name in columns)
         and (name in plan.column_list or not plan.column_list)
         and name not in plan.except_column_list -%}
-        {%- do columns.update({name: settled_type(columns.get(name, type), type) | trim}) -%}
+        {%- do columns.update({name: widened_type(columns.get(name, type), type) | trim}) -%}
     {%- endfor -%}
     {%- if plan.snapshot_by -%}
         {%- do plan.update({

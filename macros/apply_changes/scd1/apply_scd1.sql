@@ -19,10 +19,10 @@
     {%- elif step == 'state_columns' -%}
     __position {{ position_type(plan) }}, __deleted boolean
     {%- elif step == 'write_state' -%}
-    {{ merge_deletes(plan, changes) if plan.has_memory
-        else create_memory(plan, deletes_to_remember(plan, changes)) }}
+    {{ merge_tombstones(plan, changes) if plan.has_state
+        else create_state_table(plan, tombstones(plan, changes)) }}
     {%- elif step == 'delete_truncated' -%}
-    {{ empty_rows(plan, emptied_rows(plan)) }}
+    {{ delete_truncated_rows(plan, truncated_rows(plan)) }}
     {%- elif step == 'merge' -%}
     {{ merge_rows(
         plan, changes_to_merge(plan, changes), update_if=is_newer(plan),

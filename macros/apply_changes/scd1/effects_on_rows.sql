@@ -4,15 +4,15 @@
     A change that is already applied has no effect. A change that is in the state table but not in
     the table, because a build was killed between the two writes, is applied now. `__is_level` marks
     changes that differ from their row in content at most, which these effects do not compare yet
-    (`known_position`).
+    (`row_position`).
 -#}
 {% macro effects_on_rows(plan, newest) -%}
     {%- set is_there = 'old.`' ~ plan.key_columns[0] ~ '` is not null' -%}
     {%- set known = ['null', 'null'] -%}
-    {%- if plan.has_memory -%}{%- do known.append('memory.__position') -%}{%- endif -%}
-    {%- if plan.apply_as_truncates -%}{%- do known.append('(' ~ truncation(plan, '__position') ~ ')') -%}{%- endif -%}
+    {%- if plan.has_state -%}{%- do known.append('state.__position') -%}{%- endif -%}
+    {%- if plan.apply_as_truncates -%}{%- do known.append('(' ~ truncate_position(plan, '__position') ~ ')') -%}{%- endif -%}
     {%- if not plan.is_hidden -%}
-        {%- do known.append('if(' ~ is_there ~ ', ' ~ known_position(plan) ~ ', null)') -%}
+        {%- do known.append('if(' ~ is_there ~ ', ' ~ row_position(plan) ~ ', null)') -%}
     {%- endif -%}
     select
         __is_there,
@@ -34,15 +34,15 @@
             new.__deleted,
             {{ is_there }} as __is_there,
             {{ is_newer(plan) }} as __is_newer,
-            {{ 'false' if plan.is_hidden else is_there ~ ' and new.__position = ' ~ known_position(plan) }}
+            {{ 'false' if plan.is_hidden else is_there ~ ' and new.__position = ' ~ row_position(plan) }}
                 as __is_level,
             greatest({{ known | join(', ') }}) as __known
         from {{ newest }} as new
         left join ({{ rows_that_change(plan, newest) }}) as old
             on {{ equal_columns(plan.key_columns, 'new', 'old') }}
-        {%- if plan.has_memory %}
-        left join {{ plan.memory }} as memory
-            on {{ equal_columns(plan.key_columns, 'new', 'memory') }}
+        {%- if plan.has_state %}
+        left join {{ plan.state_table }} as state
+            on {{ equal_columns(plan.key_columns, 'new', 'state') }}
         {%- endif %}
     )
 {%- endmacro %}

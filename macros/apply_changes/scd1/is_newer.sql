@@ -7,6 +7,6 @@
         ({{ change_content(plan, 'new') }} <> {{ change_content(plan, 'old') }}
         {{- ' or new.__deleted <> old.is_deleted' if plan.keep_deleted }})
     {%- else -%}
-        new.__position > {{ known_position(plan) }}
+        new.__position > {{ row_position(plan) }}
     {%- endif -%}
 {%- endmacro %}

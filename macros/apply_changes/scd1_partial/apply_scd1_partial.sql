@@ -30,13 +30,13 @@
     __row_position {{ position_type(plan) }},
     __deleted_position {{ position_type(plan) }}
     {%- elif step == 'write_state' -%}
-        {%- if not plan.has_memory -%}
-    {{ create_memory(plan) }}
+        {%- if not plan.has_state -%}
+    {{ create_state_table(plan) }}
     {{ next_statement() }}
         {%- endif -%}
     {{ merge_states(plan, changes) }}
     {%- elif step == 'delete_truncated' -%}
-    {{ empty_rows(plan, emptied_states(plan)) }}
+    {{ delete_truncated_rows(plan, truncated_states(plan)) }}
     {%- elif step == 'merge' -%}
     {{ merge_rows(plan, 'select * from ' ~ rows ~ " where __effect <> 'none'") }}
     {%- elif step == 'first_rows' -%}

@@ -4,7 +4,7 @@
 -#}
 {% macro merge_states(plan, states) -%}
     {%- set kept = plan.others + ['__positions', '__row_position', '__deleted_position'] -%}
-    merge into {{ plan.memory }} as old
+    merge into {{ plan.state_table }} as old
     using (
         select {{ column_names(plan.key_columns + kept) }}
         from {{ plan.view ~ '__rows' if plan.target_columns
@@ -18,7 +18,7 @@
             {%- endfor %}
             null,
             null,
-            ({{ truncation(plan, '__deleted_position') }})
+            ({{ truncate_position(plan, '__deleted_position') }})
         {%- endif %}
     ) as new
     on {{ equal_columns(plan.key_columns, 'new', 'old', '<=>') }}

@@ -36,6 +36,6 @@
         coalesce(new.__row_position < old.__row_position, false) as __is_late,
         new.__tied
     from {{ states }} as new
-    left join ({{ rows_that_change(plan, states, plan.memory) }}) as old
+    left join ({{ rows_that_change(plan, states, plan.state_table) }}) as old
         on {{ equal_columns(plan.key_columns, 'new', 'old') }}
 {%- endmacro %}

@@ -26,7 +26,7 @@
         from (
             select
                 *,
-                {{ 'greatest(__deleted_position, (' ~ truncation(plan, '__deleted_position') ~ '))'
+                {{ 'greatest(__deleted_position, (' ~ truncate_position(plan, '__deleted_position') ~ '))'
                     if plan.apply_as_truncates else '__deleted_position' }} as __gone
             from ({{ states }})
         )

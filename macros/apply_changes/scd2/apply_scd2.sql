@@ -19,12 +19,12 @@
     {{ next_statement() }}
     {{ count_version_effects(plan, timeline_view) }}
     {%- elif step == 'needs_state' -%}
-    {{ 'yes' if plan.remembered }}
+    {{ 'yes' if plan.unshown }}
     {%- elif step == 'state_columns' -%}
     __position {{ position_type(plan) }}, __deleted boolean, __unset array<string>
     {%- elif step == 'write_state' -%}
-    {{ merge_events(plan, events_to_remember(plan, timeline_view)) if plan.has_memory
-        else create_memory(plan, events_to_remember(plan, timeline_view)) }}
+    {{ merge_events(plan, state_events(plan, timeline_view)) if plan.has_state
+        else create_state_table(plan, state_events(plan, timeline_view)) }}
     {%- elif step == 'merge' -%}
     {{ merge_versions(plan, changed_versions(plan, timeline_view)) }}
     {%- elif step == 'first_rows' -%}

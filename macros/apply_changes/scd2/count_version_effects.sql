@@ -1,12 +1,12 @@
 {#-
-    Query: one row that counts the effects of a timeline on an SCD 2 table (`weigh_changes`).
+    Query: one row that counts the effects of a timeline on an SCD 2 table (`count_effects`).
 -#}
 {% macro count_version_effects(plan, timeline) -%}
     select
         versions.*,
         coalesce(events.late, 0) as late,
         coalesce(events.tied, 0) as tied,
-        coalesce(events.remembered, 0) as remembered,
+        coalesce(events.unshown, 0) as unshown,
         0 as inserted,
         0 as level
     from (
@@ -20,7 +20,7 @@
         select
             sum(if(not __is_known and __sequence < __known_until, __new, 0)) as late,
             sum(__tied) as tied,
-            count_if(if(__remembered is null, __recalled, __remembered <> __position)) as remembered
+            count_if(if(__state_position is null, __is_unshown, __state_position <> __position)) as unshown
         from {{ timeline }}
     ) as events
 {%- endmacro %}

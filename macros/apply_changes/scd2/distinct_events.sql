@@ -14,7 +14,7 @@
         chosen.__event.*,
         {{ sequence_of(plan, 'chosen.__event.__position') }} as __sequence,
         chosen.__version,
-        chosen.__remembered,
+        chosen.__state_position,
         chosen.__is_known,
         chosen.__new,
         chosen.__tied,
@@ -24,7 +24,7 @@
             {{ column_names(plan.key_columns, 'event') }},
             {%- if plan.target_columns %}
             coalesce(
-                if(max(event.__origin = 'memory'), max_by({{ event }}, event.__position)
+                if(max(event.__origin = 'state'), max_by({{ event }}, event.__position)
                     filter (where event.__origin <> 'version'), null),
                 max_by({{ event }}, event.__position)
             ) as __event,
@@ -32,11 +32,11 @@
             max_by({{ event }}, event.__position) as __event,
             {%- endif %}
             any_value(event.__version, true) as __version,
-            max(event.__position) filter (where event.__origin = 'memory') as __remembered,
+            max(event.__position) filter (where event.__origin = 'state') as __state_position,
             max(event.__origin <> 'new') as __is_known,
             count_if(event.__origin = 'new') as __new,
             if(count_if(event.__origin = 'new') = 0, 0, if(
-                max(event.__origin = 'memory'),
+                max(event.__origin = 'state'),
                 size(collect_set(event.__position) filter (where event.__origin <> 'version')),
                 size(collect_set(event.__position))
             ) - 1) as __tied,
@@ -46,7 +46,7 @@
             select *, 'new' as __origin, null as __version from {{ changes }}
             {%- if plan.target_columns %}
             union all
-            {{ known_events(plan, changes) }}
+            {{ recorded_events(plan, changes) }}
             {%- endif %}
         ) as event
         group by {{ column_names(plan.key_columns, 'event') }}

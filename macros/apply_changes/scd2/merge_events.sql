@@ -5,7 +5,7 @@
     the next one finds all earlier events and makes the same versions from them.
 -#}
 {% macro merge_events(plan, events) -%}
-    merge into {{ plan.memory }} as old
+    merge into {{ plan.state_table }} as old
     using ({{ events }}) as new
     on {{ equal_columns(plan.key_columns, 'new', 'old') }}
         {%- for _ in plan.sequence_by %}

@@ -5,7 +5,7 @@
     {%- set written = plan.others + [plan.start_column, plan.end_column] -%}
     merge into {{ plan.target }} as old
     using ({{ versions }}) as new
-    on {{ equal_columns(plan.key_columns + [plan.start_column], 'new', 'old') }} and {{ may_have_changes(plan) }}
+    on {{ equal_columns(plan.key_columns + [plan.start_column], 'new', 'old') }} and {{ changed_key_filter(plan) }}
     when matched and new.__effect = 'delete' then delete
     when matched then update set
         {%- for name in written %}

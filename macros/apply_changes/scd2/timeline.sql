@@ -1,11 +1,11 @@
 {#-
     Query: the events of each key that has changes, in order, and the versions that they make.
 
-    __opens     the event begins a version, or ends one
-    __closes    it is the last event of its version, which shows its untracked columns
-    __started   start of the event's version
-    __ended     time of the next event: the end of the version if the event closes it
-    __recalled  versions do not show the event, so the state table must keep it
+    __opens       the event begins a version, or ends one
+    __closes      it is the last event of its version, which shows its untracked columns
+    __started     start of the event's version
+    __ended       time of the next event: the end of the version if the event closes it
+    __is_unshown  versions do not show the event, so the state table must keep it
 -#}
 {% macro timeline(plan, changes) -%}
     {%- set events = distinct_events(plan, changes) -%}
@@ -17,7 +17,7 @@
         case
             when __deleted then {{ 'true' if plan.source_position else 'coalesce(__after_delete, true)' }}
             else not __opens or size(__unset) > 0 {{ 'or not __closes' if plan.has_places }}
-        end as __recalled
+        end as __is_unshown
     from (
         select
             event.*,

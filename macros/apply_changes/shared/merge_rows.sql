@@ -9,7 +9,7 @@
     {%- set written = plan.columns | list + (['is_deleted'] if plan.keep_deleted else []) -%}
     merge into {{ plan.target }} as old
     using ({{ rows }}) as new
-    on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ may_have_changes(plan) }}
+    on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ changed_key_filter(plan) }}
     {%- if plan.upserted + plan.deleted > plan.inserted %}
     {%- if not plan.keep_deleted %}
     when matched and new.__deleted {{- ' and ' ~ delete_if if delete_if }} then delete

@@ -33,7 +33,7 @@
             coalesce({{ plan.apply_as_deletes or 'false' }}, false) as __deleted,
             {{ unset or 'cast(array() as array<string>)' }} as __unset
         from {{ plan.input }} as input
-        where not ({{ unusable_changes(plan) }})
+        where not ({{ lacks_key_or_sequence(plan) }})
             {%- if plan.apply_as_truncates %}
             and not coalesce({{ plan.apply_as_truncates }}, false)
             {%- endif %}

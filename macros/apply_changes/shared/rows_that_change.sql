@@ -8,5 +8,5 @@
     select {{ broadcast_hint(plan) }} old.*
     from {{ relation or plan.target }} as old
     left semi join {{ newest }} as new
-        on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ may_have_changes(plan) }}
+        on {{ equal_columns(plan.key_columns, 'new', 'old') }} and {{ changed_key_filter(plan) }}
 {%- endmacro %}

@@ -10,7 +10,7 @@
         {%- if name in plan.ignoring_nulls -%}
             {%- do unset.append(value ~ ' is null') -%}
         {%- endif -%}
-        {%- set unavailable = is_unavailable(plan, value, plan.columns[name]) | trim
+        {%- set unavailable = is_toast_placeholder(plan, value, plan.columns[name]) | trim
             if plan.unavailable_value else '' -%}
         {%- if unavailable -%}
             {%- do unset.append('coalesce(' ~ unavailable ~ ', false)') -%}

@@ -6,7 +6,7 @@
 
     changes           query: the input's changes, as the strategy merges them
     profile           SQL list: how many changes are deletes, and bytes to broadcast in a join
-    effects           statements; the last one returns one row of counts (`weigh_changes`)
+    effects           statements; the last one returns one row of counts (`count_effects`)
     needs_state       `yes` if the table cannot show all changes
     state_columns     SQL list: positions and flags of a row of the state table
     write_state       statements that write the state table

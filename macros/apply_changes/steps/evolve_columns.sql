@@ -4,8 +4,8 @@
 -#}
 {% macro evolve_columns(plan) -%}
     {%- set tables = {plan.target: plan.columns} -%}
-    {%- if plan.has_memory -%}
-        {%- do tables.update({plan.memory: plan.state_columns}) -%}
+    {%- if plan.has_state -%}
+        {%- do tables.update({plan.state_table: plan.state_columns}) -%}
     {%- endif -%}
     {%- for table, columns in tables.items() if plan.target_columns -%}
         {%- set added = [] -%}

@@ -10,9 +10,9 @@
     {%- if plan.upserted or plan.deleted or plan.closed or plan.truncates -%}
     {{ apply_strategy(plan, 'merge') }}
     {%- endif -%}
-    {%- if plan.has_memory and plan.is_remembering and plan.is_forgetting
+    {%- if plan.has_state and plan.needs_state and plan.is_expiry_due
         and plan.tombstone_retention %}
     {{ next_statement() }}
-    {{ forget_changes(plan) }}
+    {{ expire_tombstones(plan) }}
     {%- endif -%}
 {%- endmacro %}

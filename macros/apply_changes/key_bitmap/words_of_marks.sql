@@ -1,7 +1,0 @@
-{#-
-    Return how many words of 64 bits the key bitmap has: at least four bits per change, and sixteen
-    as long as the bitmap stays within half a megabyte.
--#}
-{% macro words_of_marks(plan) -%}
-    {{ 4096 if plan.changes <= 16384 else 16384 if plan.changes <= 65536 else 65536 }}
-{%- endmacro %}

@@ -1,6 +1,0 @@
-{#-
-    Return `yes` if the changes need the state table, because the table cannot show all of them.
--#}
-{% macro is_remembering(plan) -%}
-    {{ apply_strategy(plan, 'needs_state') }}
-{%- endmacro %}
