@@ -1,4 +1,4 @@
-"""Apply changes to a table: read, count, write state and rows. dbt's materialization does it, too."""
+"""Apply changes to a table: read, count, write state and rows, as dbt's materialization does."""
 
 from __future__ import annotations
 

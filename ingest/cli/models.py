@@ -127,7 +127,7 @@ arrived as (
 
     select *
     from {{ ref('$staging') }}
-    where {{ unread(source($stream), event_type=$type) }}
+    where {{ incremental_filter(source($stream), event_type=$type) }}
 
 ),
 

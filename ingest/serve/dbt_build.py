@@ -33,9 +33,9 @@ log = logging.getLogger(__name__)
 _OUTCOMES = {"success": Outcome.BUILT, "error": Outcome.FAILED, "partial success": Outcome.FAILED}
 # Of dbt's own; it rewrites target/ at each command, and a person's may run beside us.
 _TARGET = "target/serve"
-# Where macros find what this process knows and can do (macros/serve/driver_facts.sql).
+# Where macros find what this process knows and can do (macros/serve/driver_state.sql).
 _FACTS = "headwater_driver"
-# Where they say whether a type waits for its columns (macros/catalog/register_types.sql).
+# Where they say whether a type waits for its columns (macros/catalog/sync_types.sql).
 _WAITING = "headwater_types_waiting"
 # The profile's output that joins this process's session.
 _SESSION = "local"
@@ -78,7 +78,7 @@ class DbtBuild:
 
     def register(self) -> None:
         """Tell the catalog of tables and types that have come, which each build does, too."""
-        answer = self._invoke(["run-operation", "register_lake"], lambda: False)
+        answer = self._invoke(["run-operation", "sync_catalog"], lambda: False)
         if not answer.success:
             raise ModelFailed(f"the catalog: {first_line(answer.exception)}")
 

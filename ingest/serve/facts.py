@@ -55,7 +55,7 @@ class DriverState:
         return Catalog(frozenset(one["table_name"] for one in tables), changed)
 
     def for_macros(self, registered: Catalog | None = None) -> Mapping[str, Any]:
-        """What macros read (macros/serve/driver_facts.sql), of values of JSON.
+        """What macros read (macros/serve/driver_state.sql), of values of JSON.
 
         newest         {table of bronze: its newest batch}, where one has landed in this process,
                        which goes on while dbt builds, for a later model may read further; of

@@ -7,17 +7,17 @@
 -#}
 {% materialization apply_changes, adapter='spark' -%}
     {%- set query = with_incremental_filter(compiled_code) -%}
-    {%- set read = batches_read(query) -%}
+    {%- set read = watermarks_in_sql(query) -%}
     {%- set code = code_fingerprint(compiled_code) -%}
     {%- set feed = own_feed() -%}
     {%- set relations = {'relations': [this.incorporate(type='table')]} -%}
     {{ run_hooks(pre_hooks) }}
-    {%- if is_incremental() and nothing_new(read) and code == build_memory().codes.get(this | string) -%}
+    {%- if is_incremental() and is_up_to_date(read) and code == invocation_cache().codes.get(this | string) -%}
         {%- call noop_statement('main', 'nothing new', 'OK', 0) -%}
             {{ compiled_code }}
         {%- endcall -%}
         {{ run_hooks(post_hooks) }}
-        {%- do remember_reading(read, code, feed) -%}
+        {%- do cache_new_feeds(read, code, feed) -%}
         {{- return(relations) -}}
     {%- endif -%}
     {%- do check_upstream_deletes(query) -%}
@@ -44,7 +44,7 @@
     {%- call noop_statement('main', change_counts(plan), 'OK', plan.upserted + plan.deleted + plan.closed) -%}
         {{ query }}
     {%- endcall -%}
-    {%- do remember_build(read, code, feed, plan.upserted + plan.deleted + plan.closed, plan) -%}
+    {%- do cache_build(read, code, feed, plan.upserted + plan.deleted + plan.closed, plan) -%}
     {%- do persist_docs(this, model) -%}
     {{ run_hooks(post_hooks) }}
     {{- return(relations) -}}

@@ -20,7 +20,7 @@
         'adds_columns': config.get('on_schema_change') != 'ignore',
         'input_columns': column_types(view ~ '__input'),
         'target_columns': column_types(this) if is_there else {},
-        'target_bytes': driver_facts().table_bytes(this.schema, this.identifier) if driver_facts() else none,
+        'target_bytes': driver_state().table_bytes(this.schema, this.identifier) if driver_state() else none,
     }) -%}
     {%- do plan_changes(plan) -%}
     {%- set problem = plan_problems(plan) | trim -%}

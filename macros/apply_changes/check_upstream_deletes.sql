@@ -4,15 +4,16 @@
 -#}
 {% macro check_upstream_deletes(query) -%}
     {%- set keys = bare_names(key_columns(config.get('keys'))) | sort -%}
-    {%- for feed in feeds_in(query) if 0 <= feed.mark < feed.newest -%}
+    {%- for feed in feeds_in_sql(query) if 0 <= feed.watermark < feed.newest -%}
         {%- if bare_names(key_of(feed.table)) | sort != keys -%}
-            {%- do refuse_replaced(
-                feed, 'keys ' ~ keys | join(', ') ~ ' are not those of its rows, so that a row with '
-                ~ 'another key would stay; follow it by its own key, or what it is made of'
+            {%- do check_replaced_rows(
+                feed, 'keys ' ~ keys | join(', ') ~ ' are not its key, so that rows whose key has '
+                ~ 'changed would stay; use its key, or read the table that it is made from'
             ) -%}
         {%- endif -%}
-        {%- do refuse_replaced(
-            feed, 'no change says so; give that model keep_deleted: true, and this one apply_as_deletes',
+        {%- do check_replaced_rows(
+            feed, 'no change event records the deletion; set keep_deleted: true on that model and '
+            ~ 'apply_as_deletes on this one',
             "'delete'"
         ) -%}
     {%- endfor -%}

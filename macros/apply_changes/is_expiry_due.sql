@@ -6,7 +6,7 @@
 {% macro is_expiry_due() -%}
     {%- set last = graph.get('headwater_expired_at', {}).get(this | string) -%}
     {{- return(
-        not driver_facts() or not last
+        not driver_state() or not last
         or (modules.datetime.datetime.now() - last).total_seconds() >= 600
     ) -}}
 {%- endmacro %}

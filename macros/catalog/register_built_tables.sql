@@ -21,7 +21,7 @@
             {%- endfor -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- set looked_for = graph.get('headwater_looked_for', []) if driver_facts() else [] -%}
+    {%- set looked_for = graph.get('headwater_looked_for', []) if driver_state() else [] -%}
     {%- if missing.keys() | reject('in', looked_for) | list -%}
         {%- for folder in delta_folders(missing.values()) if folder in missing -%}
             {%- do log(folder ~ ': registered again', info=true) -%}

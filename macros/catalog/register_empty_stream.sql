@@ -13,7 +13,7 @@
     {%- set relation = api.Relation.create(
         schema='bronze', identifier=stream.identifier, type='view'
     ) -%}
-    {%- do build_memory().newest.update({relation | string: -1}) -%}
+    {%- do invocation_cache().newest.update({relation | string: -1}) -%}
     {%- set known = adapter.get_relation(none, 'bronze', stream.identifier) -%}
     {%- if known and not known.is_view -%}
         {#- A registered table whose folder is gone: the lake was emptied by hand. -#}

@@ -7,7 +7,7 @@
 {% macro register_streams() -%}
     {%- do adapter.create_schema(api.Relation.create(schema='bronze')) -%}
     {%- set made = {} -%}
-    {%- set listed = driver_facts().tables if driver_facts()
+    {%- set listed = driver_state().tables if driver_state()
         else run_query('select table_name from ops.stream_tables').columns[0].values() -%}
     {%- for table in listed -%}
         {%- set name = table.split('.') | last -%}
@@ -29,7 +29,7 @@
     {%- for stream in graph.sources.values() -%}
         {#- The driver's list may be older than the table, if another dbt registered it. -#}
         {%- if stream.schema == 'bronze' and stream.identifier not in made
-            and not (driver_facts() and is_registered('bronze.' ~ stream.identifier))
+            and not (driver_state() and is_registered('bronze.' ~ stream.identifier))
             and stream.config.meta and stream.config.meta.ingest -%}
             {%- do register_empty_stream(stream) -%}
         {%- endif -%}

@@ -13,8 +13,8 @@
             {%- do is_typed.append(column.name) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- set is_told = payload and (declared.get('event_type') or is_cloudevents) -%}
-    {%- set is_split = is_told and (not is_typed or declared.get('event_groups')) -%}
+    {%- set has_type = payload and (declared.get('event_type') or is_cloudevents) -%}
+    {%- set is_split = has_type and (not is_typed or declared.get('event_groups')) -%}
     {%- if declared.get('per_type', 'views' if is_split else 'none') != 'none' -%}
         {{- return(payload) -}}
     {%- endif -%}

@@ -3,7 +3,7 @@
     message. Missing or additional letters, such as a last part, count less than different letters.
 -#}
 {% macro nearest_types(stream, event_type) -%}
-    {%- if not known_types(stream) -%}
+    {%- if not event_types(stream) -%}
         {{- return('') -}}
     {%- endif -%}
     {%- set query -%}

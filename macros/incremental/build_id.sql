@@ -6,9 +6,9 @@
     same number: no downstream model reads beyond the recorded number.
 -#}
 {% macro build_id() -%}
-    {%- if not execute or not reads_marks() -%}
+    {%- if not execute or not uses_watermarks() -%}
         cast(0 as bigint)
     {%- else -%}
-        /* build */ cast({{ mark_of(this, this) + 1 }} as bigint) /* built */
+        /* build_id */ cast({{ watermark_of(this, this) + 1 }} as bigint) /* end of build_id */
     {%- endif -%}
 {%- endmacro %}

@@ -7,18 +7,18 @@
     build is repeated.
 -#}
 {% macro feed_of(relation) -%}
-    {%- set memory = build_memory() -%}
+    {%- set cache = invocation_cache() -%}
     {%- set table = relation | string -%}
-    {%- for name, version in feed_marks(recorded_marks(relation), table).items() -%}
+    {%- for name, version in feed_watermarks(recorded_watermarks(relation), table).items() -%}
         {{- return({'name': name, 'version': version}) -}}
     {%- endfor -%}
-    {%- if table not in memory.feeds -%}
+    {%- if table not in cache.feeds -%}
         {%- set properties = run_query('show tblproperties ' ~ relation).rows -%}
         {%- set found = properties | selectattr(0, 'equalto', 'headwater.feed') | map(attribute=1) | first -%}
-        {%- do memory.feeds.update({
+        {%- do cache.feeds.update({
             table: {'name': table ~ '@' ~ found, 'version': last_commit(relation).version | int}
                 if found else none
         }) -%}
     {%- endif -%}
-    {{- return(memory.feeds[table]) -}}
+    {{- return(cache.feeds[table]) -}}
 {%- endmacro %}

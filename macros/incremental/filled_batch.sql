@@ -11,14 +11,14 @@
         | selectattr('config.meta.ingest') | list -%}
     {%- set batches = [] -%}
     {%- for stream in streams -%}
-        {%- set types = known_types(stream.source_name ~ '.' ~ stream.name) -%}
+        {%- set types = event_types(stream.source_name ~ '.' ~ stream.name) -%}
         {%- for name, type in types.items()
             if event_type in (none, name) and 'filled_batch_id' in type -%}
             {%- do batches.append(type.filled_batch_id) -%}
             {%- if 'pending' in type and event_type is none -%}
                 {%- do log(model.name ~ ': reads ' ~ relation ~ ' no further than batch '
                     ~ type.filled_batch_id ~ ', because ' ~ name | tojson ~ ' waits for a decision; '
-                    ~ 'give unread() the event_type that the model reads', info=true) -%}
+                    ~ 'give incremental_filter() the event_type that the model reads', info=true) -%}
             {%- endif -%}
         {%- endfor -%}
     {%- endfor -%}

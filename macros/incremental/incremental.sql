@@ -6,26 +6,26 @@
     text is the one that built the table.
 -#}
 {% materialization incremental, adapter='spark', supported_languages=['sql', 'python'] -%}
-    {%- set read = batches_read(compiled_code) -%}
+    {%- set read = watermarks_in_sql(compiled_code) -%}
     {%- set feed = own_feed() -%}
     {%- set code = code_fingerprint(compiled_code) if read else none -%}
-    {%- set known_code = build_memory().codes.get(this | string) if read else none -%}
-    {%- if is_incremental() and nothing_new(read) and code == known_code -%}
+    {%- set known_code = invocation_cache().codes.get(this | string) if read else none -%}
+    {%- if is_incremental() and is_up_to_date(read) and code == known_code -%}
         {{ run_hooks(pre_hooks) }}
         {%- call noop_statement('main', 'nothing new', 'OK', 0) -%}
             {{ compiled_code }}
         {%- endcall -%}
         {{ run_hooks(post_hooks) }}
-        {%- do remember_reading(read, code, feed) -%}
+        {%- do cache_new_feeds(read, code, feed) -%}
         {{- return({'relations': [this.incorporate(type='table')]}) -}}
     {%- endif -%}
     {%- if is_incremental() and known_code and code != known_code -%}
         {%- do alter_clustering(this) -%}
     {%- endif -%}
     {%- set relations = dbt.materialization_incremental_spark() -%}
-    {%- do release_input() -%}
-    {%- if read or feed or build_memory().marks.get(this | string) -%}
-        {%- do remember_build(read, code, feed, rows_written(this)) -%}
+    {%- do drop_cached_input() -%}
+    {%- if read or feed or invocation_cache().watermarks.get(this | string) -%}
+        {%- do cache_build(read, code, feed, rows_written(this)) -%}
     {%- endif -%}
     {{- return(relations) -}}
 {%- endmaterialization %}

@@ -5,10 +5,10 @@
 -#}
 {% macro lacks_old_values(feeds) -%}
     {%- for feed in feeds -%}
-        {%- if feed.is_lost or (feed.is_feed and feed.mark < 0) -%}
+        {%- if feed.is_lost or (feed.is_feed and feed.watermark < 0) -%}
             {{- return(true) -}}
-        {%- elif feed.is_feed and not feed.is_direct and feed.mark < feed.newest
-            and has_replaced_rows(feed.table, feed.mark, feed.newest) -%}
+        {%- elif feed.is_feed and not feed.is_direct and feed.watermark < feed.newest
+            and has_replaced_rows(feed.table, feed.watermark, feed.newest) -%}
             {{- return(true) -}}
         {%- endif -%}
     {%- endfor -%}

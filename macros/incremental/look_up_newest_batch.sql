@@ -5,13 +5,13 @@
     from the table, unless the table's version is the recorded one. The version is read first: if a
     commit comes in between, the next build queries again.
 -#}
-{% macro look_up_newest_batch(memory, relation, column) -%}
+{% macro look_up_newest_batch(cache, relation, column) -%}
     {%- set name = relation | string -%}
-    {%- set told = driver_facts().get('newest', {}).get(relation.identifier) -%}
-    {%- if told is not none and relation.schema == 'bronze' and column == '_batch_id' -%}
+    {%- set from_driver = driver_state().get('newest', {}).get(relation.identifier) -%}
+    {%- if from_driver is not none and relation.schema == 'bronze' and column == '_batch_id' -%}
         {#- The version of the table with that batch is unknown. -#}
-        {%- do memory.versions.pop(name, none) -%}
-        {%- do memory.newest.update({name: told}) -%}
+        {%- do cache.versions.pop(name, none) -%}
+        {%- do cache.newest.update({name: from_driver}) -%}
         {{- return('') -}}
     {%- endif -%}
     {%- set known = adapter.get_relation(none, relation.schema, relation.identifier) -%}
@@ -19,14 +19,14 @@
     {%- set newest = none -%}
     {%- if known and known.is_delta -%}
         {%- set version = table_version(relation) -%}
-        {%- if memory.versions.get(name, [''])[0] == version -%}
-            {%- set newest = memory.versions[name][1] -%}
+        {%- if cache.versions.get(name, [''])[0] == version -%}
+            {%- set newest = cache.versions[name][1] -%}
         {%- endif -%}
     {%- endif -%}
     {%- if newest is none -%}
         {%- set query = 'select coalesce(max(' ~ column ~ '), -1) as newest from ' ~ relation -%}
         {%- set newest = run_query(query).columns[0].values()[0] | int -%}
     {%- endif -%}
-    {%- do memory.versions.update({name: [version, newest]}) -%}
-    {%- do memory.newest.update({name: newest}) -%}
+    {%- do cache.versions.update({name: [version, newest]}) -%}
+    {%- do cache.newest.update({name: newest}) -%}
 {%- endmacro %}

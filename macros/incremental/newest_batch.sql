@@ -8,27 +8,27 @@
     tables upstream have not recorded do not count.
 -#}
 {% macro newest_batch(relation, column) -%}
-    {%- set memory = build_memory() -%}
+    {%- set cache = invocation_cache() -%}
     {%- set name = relation | string -%}
-    {%- if name not in memory.newest -%}
+    {%- if name not in cache.newest -%}
         {%- set own = {} -%}
-        {%- for read, batch in recorded_marks(relation).items() if '@' not in read -%}
+        {%- for read, batch in recorded_watermarks(relation).items() if '@' not in read -%}
             {%- do own.update({read: batch}) -%}
         {%- endfor -%}
         {%- if column == '_build_id' -%}
-            {%- do memory.newest.update({name: own.get(name, -1)}) -%}
+            {%- do cache.newest.update({name: own.get(name, -1)}) -%}
         {%- elif own | length == 1 and name not in own -%}
-            {%- do memory.newest.update({name: own.values() | first}) -%}
+            {%- do cache.newest.update({name: own.values() | first}) -%}
         {%- else -%}
-            {%- do look_up_newest_batch(memory, relation, column) -%}
+            {%- do look_up_newest_batch(cache, relation, column) -%}
             {%- set below = [] -%}
             {%- for table in changing_tables(relation) if not table.is_direct and table.has_feed -%}
                 {%- do below.append(newest_batch(table.relation, column)) -%}
             {%- endfor -%}
             {%- if below -%}
-                {%- do memory.newest.update({name: [memory.newest[name], below | max] | min}) -%}
+                {%- do cache.newest.update({name: [cache.newest[name], below | max] | min}) -%}
             {%- endif -%}
         {%- endif -%}
     {%- endif -%}
-    {{- return(memory.newest[name]) -}}
+    {{- return(cache.newest[name]) -}}
 {%- endmacro %}

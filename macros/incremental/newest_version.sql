@@ -3,13 +3,13 @@
     not a Delta table.
 -#}
 {% macro newest_version(relation) -%}
-    {%- set memory = build_memory() -%}
+    {%- set cache = invocation_cache() -%}
     {%- set name = relation ~ '@version' -%}
-    {%- if name not in memory.newest -%}
+    {%- if name not in cache.newest -%}
         {%- set known = adapter.get_relation(none, relation.schema, relation.identifier) -%}
-        {%- do memory.newest.update({
+        {%- do cache.newest.update({
             name: last_commit(relation).version | int if known and known.is_delta else -1
         }) -%}
     {%- endif -%}
-    {{- return(memory.newest[name]) -}}
+    {{- return(cache.newest[name]) -}}
 {%- endmacro %}

@@ -6,7 +6,7 @@
     (`start_feed`), so watermarks of the old one do not count.
 -#}
 {% macro own_feed() -%}
-    {%- if not needs_feed() or not reads_marks() -%}
+    {%- if not needs_feed() or not uses_watermarks() -%}
         {{- return(none) -}}
     {%- elif not is_incremental() -%}
         {#- The name that `spark__tblproperties_clause` sets. -#}

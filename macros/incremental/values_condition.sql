@@ -9,7 +9,7 @@
         {%- do literals.append(typed_literal(type, value)) -%}
         {%- if literals[-1] is none -%}
             {%- do exceptions.raise_compiler_error(
-                this ~ ': touched() works on columns of dates, timestamps, whole numbers, decimals, '
+                this ~ ': affected_partitions() works on columns of dates, timestamps, whole numbers, decimals, '
                 ~ 'booleans and texts (without ${), and ' ~ column ~ ' of ' ~ relation ~ ' is ' ~ type
             ) -%}
         {%- endif -%}

@@ -2,13 +2,13 @@
     Fail if the first build or a full refresh would write a key twice: no merge checks these rows,
     and later merges would update both.
 
-    Only for models with an incremental filter (`unread`, `touched`); other dbt models build as
-    before.
+    Only for models with an incremental filter (`incremental_filter`, `affected_partitions`); other
+    dbt models build as before.
 -#}
 {% macro check_first_keys(code) -%}
     {%- set keys = key_columns(config.get('unique_key')) -%}
     {%- if keys and config.get('incremental_strategy') == 'merge' and model.language == 'sql'
-        and execute and not flags.EMPTY and batches_read(code) -%}
+        and execute and not flags.EMPTY and watermarks_in_sql(code) -%}
         {%- set rows = '(' ~ code ~ '\n) as DBT_INTERNAL_SOURCE' -%}
         {%- set query -%}
             select count(*) as number, count(distinct struct({{ keys | join(', ') }})) as distinct_number
@@ -16,7 +16,7 @@
         {%- endset -%}
         {%- set found = run_query(query).rows[0] -%}
         {%- if found['number'] != found['distinct_number'] -%}
-            {%- do refuse_repeated_key(rows, keys) -%}
+            {%- do fail_on_repeated_key(rows, keys) -%}
         {%- endif -%}
     {%- endif -%}
 {%- endmacro %}

@@ -6,8 +6,8 @@
     be looked up by the wrong values.
 -#}
 {% macro check_own_keys(source) -%}
-    {%- set feeds = feeds_in(compiled_code) -%}
-    {%- set spans = modules.re.findall('/\\* read \\*/', compiled_code) -%}
+    {%- set feeds = feeds_in_sql(compiled_code) -%}
+    {%- set spans = modules.re.findall('/\\* end \\*/', compiled_code) -%}
     {%- if feeds | length == 1 and spans | length == 1 -%}
         {%- set feed = feeds[0] -%}
         {%- set theirs = [feed.key] if feed.key else key_of(feed.table) -%}
@@ -18,15 +18,15 @@
         {%- endfor -%}
         {%- set strange = run_query(
             'select 1 from ' ~ source ~ ' as new left anti join '
-            ~ changes_since(feed.table, feed.mark, feed.newest) ~ ' as changed on '
+            ~ changes_since(feed.table, feed.watermark, feed.newest) ~ ' as changed on '
             ~ equal | join(' and ') ~ ' limit 1'
         ).rows -%}
         {%- if strange -%}
             {%- do exceptions.raise_compiler_error(
                 this ~ ': its column ' ~ own | join(', ') ~ ' has values that ' ~ theirs | join(', ') ~ ' of '
-                ~ feed.table ~ ' does not have, so that rows that are gone there cannot be found by it; '
-                ~ ("name the column in unread_keys(…, own_key='…')" if feed.key
-                    else 'give the key as it is there')
+                ~ feed.table ~ ' does not have, so that it does not find the rows that were deleted there; '
+                ~ ("name the column in changed_keys(…, own_key='…')" if feed.key
+                    else 'select the key unchanged')
             ) -%}
         {%- endif -%}
     {%- endif -%}

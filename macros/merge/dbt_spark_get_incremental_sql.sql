@@ -8,15 +8,15 @@
 {% macro dbt_spark_get_incremental_sql(
     strategy, source, target, existing, unique_key, incremental_predicates
 ) -%}
-    {%- for feed in feeds_in(compiled_code)
-        if strategy != 'merge' and feed.by != 'touched' and 0 <= feed.mark < feed.newest -%}
-        {%- do refuse_replaced(
-            feed, 'incremental_strategy ' ~ strategy ~ ' does not find what they made by '
-            ~ feed.by ~ '(); use merge with a unique_key, or replace_where with touched()'
+    {%- for feed in feeds_in_sql(compiled_code)
+        if strategy != 'merge' and feed.by != 'affected_partitions' and 0 <= feed.watermark < feed.newest -%}
+        {%- do check_replaced_rows(
+            feed, 'incremental_strategy ' ~ strategy ~ ' does not find the rows made from them by '
+            ~ feed.by ~ '(); use merge with a unique_key, or replace_where with affected_partitions()'
         ) -%}
     {%- endfor -%}
     {%- if strategy == 'append' or (strategy == 'merge' and not key_columns(unique_key)) -%}
-        {%- do remove_repeated(target) -%}
+        {%- do delete_unrecorded_rows(target) -%}
     {%- endif -%}
     {%- if strategy == 'replace_where' -%}
         {{ get_replace_where_sql(source, target, incremental_predicates) }}

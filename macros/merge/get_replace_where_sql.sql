@@ -3,7 +3,7 @@
     changes nothing.
 
     The rows are those of `incremental_predicates`, as in dbt-databricks, or else those with the
-    values that `touched` rendered into the model's text.
+    values that `affected_partitions` rendered into the model's text.
 -#}
 {% macro get_replace_where_sql(source, target, incremental_predicates) -%}
     {%- set predicates = [] -%}
@@ -13,11 +13,11 @@
             else incremental_predicates
         ) -%}
     {%- else -%}
-        {%- do predicates.extend(touched_conditions(compiled_code)) -%}
+        {%- do predicates.extend(affected_conditions(compiled_code)) -%}
     {%- endif -%}
     {%- if not predicates -%}
         {%- do exceptions.raise_compiler_error(
-            this ~ ': replace_where needs touched() in the model or incremental_predicates'
+            this ~ ': replace_where needs affected_partitions() in the model or incremental_predicates'
         ) -%}
     {%- endif -%}
     {%- set columns = adapter.get_columns_in_relation(target) -%}

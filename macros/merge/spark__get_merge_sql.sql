@@ -12,8 +12,8 @@
     {%- set columns = adapter.get_columns_in_relation(target) -%}
     {%- set keys = key_columns(unique_key) -%}
     {%- do check_key_columns(keys, columns) -%}
-    {%- set facts = merge_facts(source, keys) -%}
-    {%- do remove_replaced(source, keys, columns) -%}
+    {%- set facts = profile_merge_input(source, keys) -%}
+    {%- do delete_replaced_rows(source, keys, columns) -%}
     {%- set predicates = [] + (incremental_predicates or []) -%}
     {%- do predicates.extend(merge_keys(keys, facts.nulls)) -%}
     {%- do predicates.extend(facts.bounds) -%}

@@ -5,7 +5,7 @@
     Delta skips files by literals, not by expressions such as a cast. It parses the text of a
     condition a second time, when a dollar sign and an opening brace would begin a variable, so
     texts with both get no literal. A slash is written as its code point, so that no text ends a
-    marker comment (`unread`).
+    marker comment (`incremental_filter`).
 -#}
 {% macro typed_literal(type, text) -%}
     {%- set suffixes = {'int': '', 'bigint': 'L', 'smallint': 'S', 'tinyint': 'Y'} -%}

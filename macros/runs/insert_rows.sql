@@ -7,7 +7,7 @@
     {%- set now = modules.datetime.datetime.now(modules.pytz.utc) -%}
     {%- set stamped = [] -%}
     {%- for row in rows -%}{%- do stamped.append(row + ([now] if are_stamped else [])) -%}{%- endfor -%}
-    {%- if rows and not (driver_facts() and driver_facts().append(name, stamped)) -%}
+    {%- if rows and not (driver_state() and driver_state().append(name, stamped)) -%}
         {%- set texts = [] -%}
         {%- for row in rows -%}
             {%- set values = [] -%}

@@ -9,8 +9,8 @@
 {% macro record_run(results) -%}
     {%- if execute and results and graph.get('headwater_claim_lost') != invocation_id -%}
         {%- do insert_rows('model_runs', run_rows(results)) -%}
-        {%- set marks = mark_rows(results) -%}
-        {%- do insert_rows('model_marks', marks, are_stamped=true) -%}
-        {%- do keep_marks(results, marks | length > 0) -%}
+        {%- set watermarks = watermark_rows(results) -%}
+        {%- do insert_rows('model_marks', watermarks, are_stamped=true) -%}
+        {%- do cache_watermarks(results, watermarks | length > 0) -%}
     {%- endif -%}
 {%- endmacro %}

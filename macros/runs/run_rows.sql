@@ -2,7 +2,7 @@
     Return one row of `ops.model_runs` for each of dbt's results.
 -#}
 {% macro run_rows(results) -%}
-    {%- set built = build_memory().built -%}
+    {%- set built = invocation_cache().built -%}
     {%- set rows = [] -%}
     {%- for result in results if result.node -%}
         {%- set started = result.timing

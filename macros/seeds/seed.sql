@@ -9,8 +9,8 @@
     {%- set existing = load_cached_relation(this) -%}
     {%- set code = seed_fingerprint() -%}
     {%- if existing and existing.is_delta and flags.WHICH != 'seed' and not should_full_refresh()
-        and code and code == build_memory().codes.get(this | string)
-        and table_version(this) == build_memory().versions.get(this | string, [none])[0] -%}
+        and code and code == invocation_cache().codes.get(this | string)
+        and table_version(this) == invocation_cache().versions.get(this | string, [none])[0] -%}
         {{ run_hooks(pre_hooks) }}
         {%- call noop_statement('main', 'unchanged', 'OK', 0) -%}{%- endcall -%}
         {#- dbt reads the rows afterwards, for `--show`. -#}
@@ -20,9 +20,9 @@
     {%- endif -%}
     {%- set relations = dbt.materialization_seed_default() -%}
     {%- if config.get('file_format') == 'delta' -%}
-        {%- do build_memory().versions.update({this | string: [table_version(this), 0]}) -%}
-        {%- do build_memory().built.update({model.unique_id: {
-            'model': this | string, 'marks': {this | string: 0}, 'code': code,
+        {%- do invocation_cache().versions.update({this | string: [table_version(this), 0]}) -%}
+        {%- do invocation_cache().built.update({model.unique_id: {
+            'model': this | string, 'watermarks': {this | string: 0}, 'code': code,
         }}) -%}
     {%- endif -%}
     {{- return(relations) -}}

@@ -8,7 +8,7 @@
 -#}
 {% macro claim_models() -%}
     {%- set nodes = models_to_claim() -%}
-    {%- if execute and nodes and is_beside_a_builder() -%}
+    {%- if execute and nodes and is_sql_endpoint() -%}
         {%- set id = invocation_id | replace('-', '_') -%}
         {%- do run_query(
             'create or replace global temporary view headwater_claim_' ~ id
@@ -27,7 +27,7 @@
         {%- endfor -%}
         {%- do release_models() -%}
         {%- do exceptions.raise_compiler_error(
-            'another build has held these models for ten minutes; see `ingest status --models`, '
+            'another build has had the claim on these models for ten minutes; see `ingest status --models`, '
             'then run again, or select other models'
         ) -%}
     {%- endif -%}

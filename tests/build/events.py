@@ -35,7 +35,7 @@ MODELS: Final = {
     "push_events.sql": """
         {{ config(unique_key = 'event_id', skip_matched_step = true) }}
         select * from {{ ref('stg_github__pushes') }}
-        where {{ unread(source('github', 'events')) }}
+        where {{ incremental_filter(source('github', 'events')) }}
     """,
     "misspelt_events.sql": """
         select id from {{ events_of('github', 'com.github.pusch') }}

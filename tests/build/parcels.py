@@ -19,7 +19,8 @@ _SOURCE: Final = """
           - {name: parcels, identifier: moved__parcels}
 """
 
-# Each documented pattern of an incremental model, and roll-ups of what it makes.
+# Each documented pattern of an incremental model, and roll-ups of what it makes. Some models call
+# macros by their old names (macros/deprecated).
 MODELS: Final[Mapping[str, str]] = {
     "parcels_latest": """
         {{ config(
@@ -31,7 +32,7 @@ MODELS: Final[Mapping[str, str]] = {
                 parcel, line, day, weight, seq, _batch_id,
                 row_number() over (partition by parcel, line order by seq desc) as number
             from {{ source('moved', 'parcels') }}
-            where {{ unread(source('moved', 'parcels')) }}
+            where {{ incremental_filter(source('moved', 'parcels')) }}
         )
         where number = 1
     """,
@@ -39,14 +40,14 @@ MODELS: Final[Mapping[str, str]] = {
         {{ config(incremental_strategy = 'replace_where') }}
         select day, sum(weight) as weight, count(*) as parcels
         from {{ ref('parcels_latest') }}
-        where {{ touched('day', ref('parcels_latest')) }}
+        where {{ affected_partitions('day', ref('parcels_latest')) }}
         group by day
     """,
     "latest_weights": """
         {{ config(incremental_strategy = 'replace_where') }}
         select weight, count(*) as parcels
         from {{ ref('latest_seen') }}
-        where {{ touched('weight', ref('latest_seen')) }}
+        where {{ affected_partitions('weight', ref('latest_seen')) }}
         group by weight
     """,
     "latest_seen": """
@@ -64,12 +65,12 @@ MODELS: Final[Mapping[str, str]] = {
         {{ config(incremental_strategy = 'replace_where') }}
         select day, sum(weight) as weight, count(*) as parcels
         from {{ ref('parcels_current') }}
-        where {{ touched('day', ref('parcels_current')) }}
+        where {{ affected_partitions('day', ref('parcels_current')) }}
         group by day
     """,
     "current_by_weight": """
         {{ config(unique_key = 'weight') }}
-        with changed as ({{ unread_keys(ref('parcels_current'), 'weight') }})
+        with changed as ({{ changed_keys(ref('parcels_current'), 'weight') }})
         select weight, count(*) as parcels, max(day) as last_day
         from {{ ref('parcels_current') }}
         left semi join changed using (weight)
@@ -79,13 +80,13 @@ MODELS: Final[Mapping[str, str]] = {
         {{ config(unique_key = 'parcel', merge_bounds = ['day']) }}
         select parcel, day, weight, _batch_id
         from {{ ref('parcels_current') }}
-        where weight > 2 and {{ unread(ref('parcels_current')) }}
+        where weight > 2 and {{ incremental_filter(ref('parcels_current')) }}
     """,
     "heavy_daily": """
         {{ config(incremental_strategy = 'replace_where') }}
         select day, count(*) as parcels
         from {{ ref('heavy_parcels') }}
-        where {{ touched('day', ref('heavy_parcels')) }}
+        where {{ affected_partitions('day', ref('heavy_parcels')) }}
         group by day
     """,
     "parcels_history": """
@@ -99,7 +100,7 @@ MODELS: Final[Mapping[str, str]] = {
         {{ config(unique_key = 'parcel') }}
         with
         changed as (
-            {{ unread_keys(ref('parcels_current'), 'parcel') }}
+            {{ changed_keys(ref('parcels_current'), 'parcel') }}
             union
             {{ unread_keys(ref('parcels_history'), 'parcel') }}
         ),
@@ -115,7 +116,7 @@ MODELS: Final[Mapping[str, str]] = {
         {{ config(incremental_strategy = 'replace_where') }}
         select day, sum(versions) as versions
         from {{ ref('parcel_facts') }}
-        where {{ touched('day', ref('parcel_facts'), '_build_id') }}
+        where {{ affected_partitions('day', ref('parcel_facts'), '_build_id') }}
         group by day
     """,
     "parcel_events": """

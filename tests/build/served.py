@@ -40,7 +40,7 @@ MODELS = {
     "order_events": DELTA
     % ("incremental", "silver", ", incremental_strategy='merge', unique_key='id', tags=['live']")
     + "select id, amount, _batch_id from {{ source('test', 'orders') }} "
-    "where {{ unread(source('test', 'orders')) }}",
+    "where {{ incremental_filter(source('test', 'orders')) }}",
     "agg_orders": DELTA
     % ("table", "gold", "")
     + "select count(*) as orders, sum(amount) as amount from {{ ref('order_events') }} "
@@ -48,11 +48,11 @@ MODELS = {
     "agg_amounts": DELTA
     % ("incremental", "gold", ", incremental_strategy='replace_where'")
     + "select id, sum(amount) as amount from {{ ref('order_events') }} "
-    "where {{ touched('id', ref('order_events')) }} group by id",
+    "where {{ affected_partitions('id', ref('order_events')) }} group by id",
     "placed_events": DELTA
     % ("incremental", "silver", ", on_schema_change='append_new_columns'")
     + "select * except (_payload) from {{ events_of('test', 'placed') }} "
-    "where {{ unread(source('test', 'events')) }}",
+    "where {{ incremental_filter(source('test', 'events')) }}",
     "agg_broken": DELTA % ("table", "gold", "")
     + "select out_of_order from {{ ref('order_events') }}",
     "agg_forgotten": DELTA % ("table", "gold", f', pre_hook="{FORGOTTEN}"')

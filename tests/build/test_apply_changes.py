@@ -23,7 +23,7 @@ def test_a_type_that_does_not_fit_fails_that_model_alone(lake: Lake) -> None:
     messages = {result.node.name: str(result.message) for result in answer}
 
     assert "order_status is date in the table and string in the input" in messages["orders_current"]
-    assert "cast it in the model, or build the table anew" in messages["orders_current"]
+    assert "cast it in the model, or rebuild the table" in messages["orders_current"]
     assert messages["orders_history"] == "1 upserted, 1 closed"
 
 

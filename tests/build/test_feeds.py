@@ -14,7 +14,7 @@ from tests.build.lake import Lake
 from tests.build.parcels import MODELS, parcel, parcel_project, refusals, write_models
 
 _SOURCE: Final = "{{ source('moved', 'parcels') }}"
-_UNREAD: Final = "where {{ unread(source('moved', 'parcels')) }}"
+_UNREAD: Final = "where {{ incremental_filter(source('moved', 'parcels')) }}"
 _PLAIN: Final = "{{ ref('plain') }}"
 _CURRENT: Final = "{{ ref('parcels_current') }}"
 _FOLLOWING: Final = "materialized = 'apply_changes', sequence_by = ['seq']"
@@ -27,7 +27,7 @@ def roll_up(table: str, column: str) -> str:
         {{{{ config(incremental_strategy = 'replace_where') }}}}
         select {column}, sum(weight) as weight
         from {{{{ ref('{table}') }}}}
-        where {{{{ touched('{column}', ref('{table}')) }}}}
+        where {{{{ affected_partitions('{column}', ref('{table}')) }}}}
         group by {column}
     """
 
@@ -38,7 +38,7 @@ def reading(table: str, key: str, more: str = "") -> str:
         {{{{ config(unique_key = '{key}'{more}) }}}}
         select {key}, max(weight) as weight, max(_batch_id) as _batch_id
         from {{{{ ref('{table}') }}}}
-        where {{{{ unread(ref('{table}')) }}}}
+        where {{{{ incremental_filter(ref('{table}')) }}}}
         group by {key}
     """
 
@@ -70,7 +70,7 @@ FEEDS: Final[Mapping[str, str]] = {
     "of_hand": roll_up("by_hand", "day"),
     "renamed": """
         {{ config(unique_key = 'name') }}
-        with changed as ({{ unread_keys(ref('parcels_current'), 'parcel', own_key = 'name') }})
+        with changed as ({{ changed_keys(ref('parcels_current'), 'parcel', own_key = 'name') }})
         select parcel as name, weight from {{ ref('parcels_current') }}
         left semi join changed using (parcel)
     """,
@@ -78,10 +78,12 @@ FEEDS: Final[Mapping[str, str]] = {
         {{ config(incremental_strategy = 'replace_where') }}
         with both as (
             select day from {{ ref('plain') }}
-            where {{ touched('day', ref('plain')) }} or {{ touched('day', ref('parcels_current')) }}
+            where {{ affected_partitions('day', ref('plain')) }}
+                or {{ affected_partitions('day', ref('parcels_current')) }}
             union all
             select day from {{ ref('parcels_current') }}
-            where {{ touched('day', ref('plain')) }} or {{ touched('day', ref('parcels_current')) }}
+            where {{ affected_partitions('day', ref('plain')) }}
+                or {{ affected_partitions('day', ref('parcels_current')) }}
         )
         select day, count(*) as rows from both group by day
     """,
@@ -105,28 +107,29 @@ FEEDS: Final[Mapping[str, str]] = {
     """,
     "by_weight": """
         {{ config(unique_key = 'weight') }}
-        with changed as ({{ unread_keys(ref('parcels_current'), 'weight') }})
+        with changed as ({{ changed_keys(ref('parcels_current'), 'weight') }})
         select weight, count(*) as parcels, max(_batch_id) as _batch_id
         from {{ ref('parcels_current') }} left semi join changed using (weight)
         group by weight
     """,
     "of_weights": """
         {{ config(unique_key = 'weight') }}
-        select weight, parcels from {{ ref('by_weight') }} where {{ unread(ref('by_weight')) }}
+        select weight, parcels from {{ ref('by_weight') }}
+        where {{ incremental_filter(ref('by_weight')) }}
     """,
     "other_names": """
         {{ config(unique_key = 'parcel') }}
-        with changed as ({{ unread_keys(ref('plain'), 'parcel') }})
+        with changed as ({{ changed_keys(ref('plain'), 'parcel') }})
         select 'x' || parcel as parcel from {{ ref('plain') }}
         left semi join changed using (parcel)
     """,
     "united": """
         {{ config(unique_key = ['kind', 'parcel']) }}
         select 'plain' as kind, parcel, weight from {{ ref('plain') }}
-        where {{ unread(ref('plain')) }}
+        where {{ incremental_filter(ref('plain')) }}
         union all
         select 'current' as kind, parcel, weight from {{ ref('parcels_current') }}
-        where {{ unread(ref('parcels_current')) }}
+        where {{ incremental_filter(ref('parcels_current')) }}
     """,
     "without_number": f"""
         {{{{ config(incremental_strategy = 'append') }}}}
@@ -134,23 +137,23 @@ FEEDS: Final[Mapping[str, str]] = {
     """,
     "no_column": """
         {{ config(unique_key = 'one') }}
-        with changed as ({{ unread_keys(ref('plain'), 'day') }})
+        with changed as ({{ changed_keys(ref('plain'), 'day') }})
         select 1 as one, count(*) as rows from {{ ref('plain') }} left semi join changed using (day)
     """,
     "apart": """
         {{ config(incremental_strategy = 'replace_where') }}
         with both as (
-            select day from {{ ref('plain') }} where {{ touched('day', ref('plain')) }}
+            select day from {{ ref('plain') }} where {{ affected_partitions('day', ref('plain')) }}
             union all
             select day from {{ ref('parcels_current') }}
-            where {{ touched('day', ref('parcels_current')) }}
+            where {{ affected_partitions('day', ref('parcels_current')) }}
         )
         select day, count(*) as rows from both group by day
     """,
     "by_ratio": """
         {{ config(incremental_strategy = 'replace_where') }}
         select ratio, count(*) as rows from {{ ref('ratios') }}
-        where {{ touched('ratio', ref('ratios')) }}
+        where {{ affected_partitions('ratio', ref('ratios')) }}
         group by ratio
     """,
     "ratios": "{{ config(unique_key = 'parcel') }} select parcel, weight / 2 as ratio, _batch_id "
@@ -183,7 +186,7 @@ def outcome(shared_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Outc
     shared_lake.empty()
     lake = parcel_project(shared_lake, tmp_path_factory.mktemp("feeds"), FEEDS)
     first = [
-        parcel(1, "p'1, /* read */", DAYS[0], 7, line=1),
+        parcel(1, "p'1, /* end */", DAYS[0], 7, line=1),
         parcel(2, "p2", DAYS[1], 5),
         parcel(3, "p3", None, 5, line=4),
         parcel(4, "p4", DAYS[3], 5, line=5),
@@ -218,13 +221,13 @@ def test_a_table_that_is_merged_by_hand_is_followed_in_the_same_build(outcome: O
 
 def test_rows_are_found_by_the_column_that_has_their_key(outcome: Outcome) -> None:
     assert outcome.rows["renamed"] == [
-        *(("p'1, /* read */", 7), ("p2", 5), ("p3", 5), ("p5", 9), ("p6", 10))
+        *(("p'1, /* end */", 7), ("p2", 5), ("p3", 5), ("p5", 9), ("p6", 10))
     ]
 
 
 def test_texts_are_touched_whatever_letters_they_have(outcome: Outcome) -> None:
     assert outcome.rows["by_parcel"] == [
-        *(("p'1, /* read */", 7), ("p2", 5), ("p3", 5), ("p4", 5), ("p5", 9), ("p6", 10))
+        *(("p'1, /* end */", 7), ("p2", 5), ("p3", 5), ("p4", 5), ("p5", 9), ("p6", 10))
     ]
 
 
@@ -241,28 +244,28 @@ def test_values_that_one_input_touched_are_read_of_all(outcome: Outcome) -> None
 
 def test_a_null_in_a_key_is_a_key(outcome: Outcome) -> None:
     keys = [row[:2] for row in outcome.rows["lines"]]
-    assert keys[:4] == [("p'1, /* read */", 1), ("p2", None), ("p3", 4), ("p4", 5)]
+    assert keys[:4] == [("p'1, /* end */", 1), ("p2", None), ("p3", 4), ("p4", 5)]
     assert len(keys) == 6
 
 
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        ("by_line", "unique_key line does not have all of its key (parcel), so that unread()"),
+        ("by_line", "unique_key line does not have all columns of its key (parcel)"),
         ("first_copies", "skip_matched_step keeps the first copy of a row"),
-        ("read_whole", "unread() cannot tell which rows of silver.whole were replaced or removed"),
-        ("appended", "incremental_strategy append does not find what they made by unread()"),
-        ("followed", "no change says so; give that model keep_deleted: true"),
-        ("followed_whole", "no change says so; give that model keep_deleted: true"),
-        ("followed_by_line", "keys line are not those of its rows"),
+        ("read_whole", "incremental_filter() cannot determine which rows of silver.whole"),
+        ("appended", "append does not find the rows made from them by incremental_filter()"),
+        ("followed", "no change event records the deletion; set keep_deleted: true"),
+        ("followed_whole", "no change event records the deletion; set keep_deleted: true"),
+        ("followed_by_line", "keys line are not its key"),
         ("of_weights", "rows of silver.by_weight changed without a higher _batch_id"),
         ("other_names", "its column parcel has values that parcel of silver.plain does not have"),
         ("united", "the model reads silver.parcels_current, too, so that unique_key kind, parcel"),
-        ("without_number", "without a unique_key, rows of a build that was killed come twice"),
-        ("merged_days", "touched() needs incremental_strategy replace_where"),
-        ("appended_days", "append adds them once more"),
+        ("without_number", "without a unique_key, of a build that was killed are appended twice"),
+        ("merged_days", "affected_partitions() needs incremental_strategy replace_where"),
+        ("appended_days", "append adds them again"),
         ("no_column", "the model has no column day to find them by"),
-        ("apart", "a value that one touched() gives must be read of all inputs"),
+        ("apart", "values that are affected in one input must be read from all inputs"),
         ("by_ratio", "and ratio of silver.ratios is double"),
     ],
 )  # fmt: skip
@@ -286,7 +289,7 @@ def test_a_key_that_comes_twice_in_a_build_is_refused(
     """Also where the table has no such key yet, and where there is no table."""
     assert f"silver.{model}: unique_key parcel" in outcome.repeated[model]
     assert f"rows have {key}" in outcome.repeated[model]
-    assert "let the model keep one row a key" in outcome.repeated[model]
+    assert "keep one row per key" in outcome.repeated[model]
 
 
 def test_only_tables_whose_rows_readers_follow_keep_a_feed(outcome: Outcome) -> None:

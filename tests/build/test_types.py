@@ -134,7 +134,7 @@ def test_a_misspelt_type_ends_in_a_line_that_names_the_nearest(project: EventPro
     assert answer.exception is None
     results: Any = answer.result
     message = {result.node.name: result.message for result in results}["misspelt_events"]
-    assert 'has brought no event of type "com.github.pusch"; nearest: com.github.push' in message
+    assert 'has no event of type "com.github.pusch"; nearest: com.github.push' in message
 
 
 def test_columns_that_land_next_break_nothing(project: EventProject) -> None:

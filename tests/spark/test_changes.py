@@ -356,9 +356,9 @@ def test_many_changes_into_a_large_table_are_found_by_marks_of_their_keys(
     ("rules", "problem"),
     [
         ({"keys": ()}, "needs keys in config"),
-        ({"sequence_by": ("when",)}, "sequence_by names when, which the input lacks"),
+        ({"sequence_by": ("when",)}, "sequence_by: the input has no column when"),
         ({"scd_type": 2, "keep_deleted": True}, "keep_deleted needs stored_as_scd_type 1"),
-        ({"track_history_column_list": ("at",)}, "what is tracked needs stored_as_scd_type 2"),
+        ({"track_history_column_list": ("at",)}, "tracked columns need stored_as_scd_type 2"),
         ({"column_list": ("id",), "except_column_list": ("at",)}, "not both"),
     ],
 )

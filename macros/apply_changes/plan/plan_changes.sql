@@ -2,10 +2,10 @@
     Complete a plan: choose the strategy, and give the table's columns their roles.
 
     A plan is an argument of all macros in the folders of `apply_changes`, which only render text,
-    so that dbt and `ingest` render the same. The caller gives the configuration (named as in the reference of apply_changes),
-    `input_columns` and `target_columns` as {name: type} (the latter empty before the first build),
-    and `target_bytes`, the size of the table's files, or none if that would cost a query. This
-    macro adds:
+    so that dbt and `ingest` render the same. The caller gives the configuration (named as in the
+    reference of apply_changes), `input_columns` and `target_columns` as {name: type} (the latter
+    empty before the first build), and `target_bytes`, the size of the table's files, or none if
+    that would cost a query. This macro adds:
 
     strategy   scd1, scd1_partial or scd2, for `apply_strategy`
     columns    {name: type} of the table, without validity columns and `is_deleted`; the type is

@@ -23,7 +23,7 @@
         {%- endif -%}
         {%- for name in names if name not in known -%}
             {%- do problems.append(
-                what ~ ' names ' ~ name ~ ', which the input lacks; it has ' ~ known | join(', ')
+                what ~ ': the input has no column ' ~ name ~ '; it has ' ~ known | join(', ')
             ) -%}
         {%- endfor -%}
     {%- endfor -%}
@@ -36,7 +36,7 @@
     {%- endfor -%}
     {%- if plan.snapshot_by and (plan.apply_as_truncates or plan.source_position or plan.partial) -%}
         {%- do problems.append(
-            'snapshot_by goes without apply_as_truncates, source_position and partial updates'
+            'snapshot_by cannot be combined with apply_as_truncates, source_position or partial updates'
         ) -%}
     {%- endif -%}
     {%- if plan.scd_type not in (1, 2) -%}
@@ -49,7 +49,7 @@
             {%- do problems.append('source_position ' ~ name ~ ' must be a column of the table') -%}
         {%- endfor -%}
     {%- elif plan.track_history_column_list or plan.track_history_except_column_list -%}
-        {%- do problems.append('what is tracked needs stored_as_scd_type 2') -%}
+        {%- do problems.append('tracked columns need stored_as_scd_type 2') -%}
     {%- endif -%}
     {%- for name in plan.key_columns if name in known and name not in plan.columns -%}
         {%- do problems.append('key ' ~ name ~ ' must be a column of the table') -%}
@@ -59,12 +59,12 @@
             {%- do problems.append(
                 name ~ ' is ' ~ plan.target_columns[name] ~ ' in the table and '
                 ~ plan.input_columns[name] ~ ' in the input; cast it in the model'
-                ~ ', or build the table anew with --full-refresh'
+                ~ ', or rebuild the table with --full-refresh'
             ) -%}
         {%- elif name in plan.sequence_by + plan.source_position -%}
             {%- do problems.append(
-                name ~ ' orders changes and has become ' ~ type
-                ~ '; build the table anew with --full-refresh'
+                name ~ ' orders changes, and its type is ' ~ type
+                ~ ' now; rebuild the table with --full-refresh'
             ) -%}
         {%- endif -%}
     {%- endfor -%}

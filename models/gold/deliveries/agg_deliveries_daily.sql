@@ -11,7 +11,7 @@ deliveries as (
 
     select *
     from {{ ref('fct_deliveries') }}
-    where {{ touched('completed_date', ref('fct_deliveries'), '_build_id') }}
+    where {{ affected_partitions('completed_date', ref('fct_deliveries'), '_build_id') }}
 
 ),
 

@@ -22,11 +22,11 @@ positions as (
 
 changed_orders as (
 
-    {{ unread_keys(ref('delivery_events'), 'order_id') }}
+    {{ changed_keys(ref('delivery_events'), 'order_id') }}
 
     union
 
-    {{ unread_keys(ref('truck_position_events'), 'order_id') }}
+    {{ changed_keys(ref('truck_position_events'), 'order_id') }}
 
 ),
 

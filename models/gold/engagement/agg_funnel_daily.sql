@@ -11,7 +11,7 @@ events as (
 
     select *
     from {{ ref('funnel_events') }}
-    where {{ touched('event_date', ref('funnel_events')) }}
+    where {{ affected_partitions('event_date', ref('funnel_events')) }}
 
 ),
 

@@ -11,7 +11,7 @@ events as (
 
     select *
     from {{ ref('live_page_view_events') }}
-    where {{ touched('minute_started_at', ref('live_page_view_events')) }}
+    where {{ affected_partitions('minute_started_at', ref('live_page_view_events')) }}
 
 ),
 

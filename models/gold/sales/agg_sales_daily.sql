@@ -11,7 +11,7 @@ sales as (
 
     select *
     from {{ ref('fct_sales') }}
-    where {{ touched('placed_date', ref('fct_sales'), '_build_id') }}
+    where {{ affected_partitions('placed_date', ref('fct_sales'), '_build_id') }}
 
 ),
 

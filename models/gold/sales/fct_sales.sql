@@ -34,27 +34,27 @@ vehicle_versions as (
 
 changed_customers as (
 
-    {{ unread_keys(ref('customers_history'), 'customer_id') }}
+    {{ changed_keys(ref('customers_history'), 'customer_id') }}
 
 ),
 
 changed_vehicles as (
 
-    {{ unread_keys(ref('vehicles_current'), 'vehicle_id') }}
+    {{ changed_keys(ref('vehicles_current'), 'vehicle_id') }}
 
     union
 
-    {{ unread_keys(ref('vehicles_history'), 'vehicle_id') }}
+    {{ changed_keys(ref('vehicles_history'), 'vehicle_id') }}
 
 ),
 
 changed_orders as (
 
-    {{ unread_keys(ref('orders_current'), 'order_id') }}
+    {{ changed_keys(ref('orders_current'), 'order_id') }}
 
     union
 
-    {{ unread_keys(ref('orders_history'), 'order_id') }}
+    {{ changed_keys(ref('orders_history'), 'order_id') }}
 
     union
 

@@ -13,7 +13,7 @@ arrived as (
 
     select *
     from {{ ref('stg_fleet__positions') }}
-    where {{ unread(source('fleet', 'positions')) }}
+    where {{ incremental_filter(source('fleet', 'positions')) }}
 
 ),
 

@@ -13,7 +13,7 @@ arrived as (
 
     select *
     from {{ source('live', 'page_views') }}
-    where {{ unread(source('live', 'page_views')) }}
+    where {{ incremental_filter(source('live', 'page_views')) }}
 
 ),
 

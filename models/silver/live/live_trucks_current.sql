@@ -11,7 +11,7 @@ arrived as (
 
     select *
     from {{ source('live', 'positions') }}
-    where {{ unread(source('live', 'positions')) }}
+    where {{ incremental_filter(source('live', 'positions')) }}
 
 ),
 

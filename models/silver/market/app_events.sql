@@ -13,7 +13,7 @@ arrived as (
 
     select *
     from {{ ref('stg_market__app_events') }}
-    where {{ unread(source('market', 'app_events')) }}
+    where {{ incremental_filter(source('market', 'app_events')) }}
 
 ),
 

@@ -13,7 +13,7 @@ app_events as (
 
     select *
     from {{ ref('app_events') }}
-    where {{ unread(ref('app_events')) }}
+    where {{ incremental_filter(ref('app_events')) }}
 
 ),
 

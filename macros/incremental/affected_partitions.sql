@@ -1,0 +1,41 @@
+{#-
+    SQL condition for an aggregate: selects all rows of `relation` whose `column` has an affected
+    value, one of a row that the model has not read yet, or of a row that was updated or deleted
+    since. The model recomputes these values with `replace_where`.
+
+    Affected values are literals in the text, because Delta skips files by literals only, and
+    `replace_where` replaces exactly these values. If the previous values of changed rows are
+    unknown, the condition selects all rows: the result is correct, at a higher cost.
+-#}
+{% macro affected_partitions(column, relation, counter='_batch_id') -%}
+    {%- if not execute or not uses_watermarks() -%}
+        true
+    {%- else -%}
+        {%- set feeds = upstream_feeds(relation, counter) -%}
+        {%- set feed = feeds | selectattr('is_direct') | selectattr('is_feed') | first -%}
+        {%- set batches = '' if feed else batch_filter(relation, counter) -%}
+        {%- set markers = feed_markers(feeds) ~ batches.split('\n')[0] | trim -%}
+        {%- do check_affected_partitions(feeds) -%}
+        {%- if not is_incremental() -%}
+            {%- set values = 'true' -%}
+        {%- elif lacks_old_values(feeds) -%}
+            {%- do log(
+                this ~ ': recomputes all rows, because no change data feed has the earlier ' ~ column
+                ~ ' of changed rows of ' ~ feeds | map(attribute='table') | join(', '), info=true
+            ) -%}
+            {%- set values = 'true' -%}
+        {%- elif is_up_to_date(watermarks_in_sql(markers)) -%}
+            {%- set values = 'false' -%}
+        {%- elif feed -%}
+            {%- set rows = changes_since(feed.table, feed.watermark, feed.newest) -%}
+            {%- set values = values_condition(column, relation, values_in(column, rows)) -%}
+        {%- else -%}
+            {%- set values = values_condition(
+                column, relation,
+                values_from_driver(column, relation, counter, watermarks_in_sql(batches)[relation | string])
+                or values_in(column, relation ~ ' where ' ~ batches)
+            ) -%}
+        {%- endif -%}
+        {{ markers }} /* values */ {{ values }} /* end */
+    {%- endif -%}
+{%- endmacro %}
