@@ -1,6 +1,6 @@
 """Parquet files of Delta tables, written by whoever has rows as Arrow's columns.
 
-What Delta's log tells of a file comes from the file's own statistics.
+What Delta's log says of a file comes from the file's own statistics.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The shapes of events' payloads, many at once, by their outlines.
 
-Where an outline does not tell all, Python looks at that document for itself.
+Where an outline is ambiguous, Python reads that document itself.
 """
 
 from __future__ import annotations

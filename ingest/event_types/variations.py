@@ -2,7 +2,7 @@
 
 A variation is the list of attribute paths and their JSON types in an event: numbers are one
 type, strings are one, a null is no attribute. An object whose names are data is a map, whose
-names tell nothing.
+names do not count.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 They follow the stream's table from batch to batch. What a table holds, it says itself: each
 write notes the newest batch of its rows in the same commit, so a process killed at any line
 repeats nothing and leaves nothing out. Columns that come are added; a column whose type has
-become another one makes the table anew, out of bronze, in one commit.
+changed makes the table be rebuilt from bronze, in one commit.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Find the JSON texts in which a name stands twice in one object, many at once.
 
-A parser takes one of the two values, and where the other one is null no count tells. Which names
+A parser takes one of the two values, and where the other one is null no count shows it. Which names
 stand in which objects is the *layout* of a text. Few layouts describe millions of texts: each is
 known by a hash, and one text of each is read by Python.
 """

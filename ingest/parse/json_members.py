@@ -1,7 +1,7 @@
 """What the bytes of JSON texts say of their members, for many texts at once and without a parser.
 
 A member of an object is known by its colon, behind the quote that ends its name. What stands
-behind the colon tells the kind of its value.
+after the colon shows the kind of its value.
 """
 
 from __future__ import annotations

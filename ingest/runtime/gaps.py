@@ -19,7 +19,7 @@ from ingest.storage.layout import Lake
 _DDL = (
     "stream string, topic string, partition int, "
     "first_offset bigint comment 'First that is gone; of a database, before which all landed.', "
-    "last_offset bigint comment 'Last that is gone; null where nobody can tell.', "
+    "last_offset bigint comment 'Last that is gone; null if unknown.', "
     "reason string comment 'removed: by retention or a person; remade: the topic was made again; "
     "slot, unfollowed: changes of a database that never came to the topic.', "
     "_batch_id bigint comment 'What landed since has this number or a higher one.', "

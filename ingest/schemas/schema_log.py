@@ -31,7 +31,7 @@ _COLUMNS = (
     "recorded_at timestamp"
 )
 _COLUMNS_OF_TYPES = (
-    "event_type string comment 'Type of event; null where the row tells of the whole stream.', "
+    "event_type string comment 'Type of event; null where the row is about the whole stream.', "
     "prototype string comment 'First payload seen of a variation; or a schema of Avro.', "
     "change string comment 'What it was: grown, refused, accepted, pinned or reverted; or "
     "whose schema of Avro it is: writer, reader.', "

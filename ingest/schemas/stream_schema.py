@@ -2,7 +2,7 @@
 
 Which of a batch's records are held back follows from the columns that it began with, so those
 must be the same when the batch runs again, though its declaration may have changed (of messages,
-rows that are there tell it): they are recorded before the first write. Each entry carries the
+the landed rows show it): they are recorded before the first write. Each entry carries the
 `_batch_id` that made it, and a batch uses the entries up to its own number.
 """
 

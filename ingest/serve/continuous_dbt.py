@@ -1,9 +1,9 @@
 """Continuous dbt: what stands below streams that grew is built, in this process, again and again.
 
-One thread builds, because dbt allows one invocation at a time in a process. Streams tell it what
-grew. A pass takes live models, or the others; a pass of the others makes room for live models
-that have waited for a while. A model that fails keeps only what is below it from being built, and
-is tried again.
+One thread builds, because dbt allows one invocation at a time in a process. Streams report to it
+which of them grew. A pass takes live models, or the others; a pass of the others makes room for
+live models that have waited for a while. A model that fails keeps only what is below it from being
+built, and is tried again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Statements of an application of changes, with what they keep kept as it is.
 
-What Spark has cached of a query it throws away, and plans the query anew, whenever anybody writes
-one of its tables: the memory and the table that changes are applied to, and bronze, which goes on
-landing. A local checkpoint stays.
+Spark drops what it cached of a query, and plans the query again, at each write to one of its
+tables: the state table, the table that changes are applied to, and bronze. A local checkpoint
+stays.
 """
 
 from __future__ import annotations

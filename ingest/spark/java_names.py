@@ -1,6 +1,6 @@
 """Names of Java's classes and their methods, which Python asks for once.
 
-PySpark asks anew at each use. A name that it has imported is looked for in one package after the
+PySpark asks again at each use. A name that it has imported is looked for in one package after the
 other, each in every jar, until one has it: of what `col("a") + lit(1)` takes that is half.
 """
 

@@ -166,15 +166,15 @@ class Stack:
             asked = f"--port {name}={port}"
             if before[name] and running:
                 raise InputError(
-                    f"{asked}: {name} keeps {before[name]} while anything runs that may have been "
-                    f"told so ({running}); first: ingest stack down"
+                    f"{asked}: {name} keeps {before[name]} while services run that may use it "
+                    f"({running}); first: ingest stack down"
                 )
             if port in kept:
                 raise InputError(f"{asked}: {kept[port]} keeps that one; declare another one")
             refuse_taken(name, port)
         for name, port in new.items():
             if before[name]:
-                say(f"{name}: no longer at {before[name]}; start again what was told so")
+                say(f"{name}: no longer at {before[name]}; restart what uses that address")
             self._settle(self.parts[name], {*kept, *declared.values()}, port)
 
     def _kept(self, given_up: Collection[str] = ()) -> Mapping[int, str]:

@@ -94,7 +94,7 @@ def test_a_port_that_is_kept_changes_only_while_nothing_runs(stack: Stack, tmp_p
     assert up(stack, kafka=int(kept.partition(":")[2]))[0] == f"kafka: {kept}"
     stack.down(lambda _: None)
     assert up(stack, kafka=port)[:2] == [
-        f"kafka: no longer at {kept}; start again what was told so",
+        f"kafka: no longer at {kept}; restart what uses that address",
         f"kafka: 127.0.0.1:{port}",
     ]
     ports = json.loads(stack_file(Lake(str(tmp_path))).read_text())["kafka"]["ports"]
