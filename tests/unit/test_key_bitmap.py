@@ -1,4 +1,4 @@
-"""When the keys of changes are marked."""
+"""Which applications of changes use a key bitmap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SMALL, LARGE = 2**20 - 1, 2**20
 
 
 @pytest.mark.parametrize(
-    ("changes", "target_bytes", "told"),
+    ("changes", "target_bytes", "expected"),
     [
         (10_000, LARGE, "yes"),
         (1_000_000, None, "yes"),
@@ -20,8 +20,8 @@ SMALL, LARGE = 2**20 - 1, 2**20
         (10_000, 0, ""),
     ],
 )
-def test_keys_are_marked_for_many_changes_of_a_large_table(
-    changes: int, target_bytes: int | None, told: str
+def test_many_changes_of_a_large_table_use_a_key_bitmap(
+    changes: int, target_bytes: int | None, expected: str
 ) -> None:
     plan = {
         "target_columns": {"id": "bigint"},
@@ -29,11 +29,11 @@ def test_keys_are_marked_for_many_changes_of_a_large_table(
         "changes": changes,
         "target_bytes": target_bytes,
     }
-    assert rendered("uses_key_bitmap", plan) == told
+    assert rendered("uses_key_bitmap", plan) == expected
 
 
-def test_what_was_kept_is_let_go_of_before_changes_are_counted() -> None:
-    """Where the first statement has failed."""
+def test_temp_views_are_dropped_before_changes_are_counted() -> None:
+    """If the first statement has failed."""
     plan = {
         "target_columns": {"id": "bigint"},
         "bounded": ["id"],
