@@ -5,6 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.errors import InputError
+from ingest.storage.local import LOCAL, LocalStorage
+from ingest.storage.storage import Storage
+
+
+def storage_at(root: str) -> Storage:
+    """Return the storage whose root is a path or URL. Raises InputError for unknown schemes."""
+    if "://" in root and not root.startswith(LOCAL):
+        raise InputError(f"{root}: only a folder of this machine can be read and written")
+    return LocalStorage(root)
+
 
 @dataclass(frozen=True, slots=True)
 class Lake:
