@@ -126,7 +126,7 @@ class TypeTables:
         self, tables: Sequence[TypeTable], after: int, up_to: int
     ) -> Iterator[Mapping[str, Staged]]:
         """Events of a range of batches, by type, read out of bronze once for all types."""
-        folder = self._lake.staged(self._stream.table)
+        folder = Path(self._lake.url(self._lake.staged(self._stream.table)))
         shutil.rmtree(folder, ignore_errors=True)
         rows = self._events(after, up_to)
         names = [one.event_type for one in tables]
