@@ -231,6 +231,11 @@ def rows_where(
     return _read(DeltaTable(path), columns, reduce(and_, conditions))
 
 
+def schema_json(path: str) -> str:
+    """A table's schema in JSON, as Spark and Delta write it."""
+    return str(DeltaTable(path).schema().to_json())
+
+
 def column_names(path: str) -> list[str]:
     """A table's columns."""
     return [str(one.name) for one in DeltaTable(path).schema().fields]

@@ -93,6 +93,17 @@ class Lake:
         """Key of the file of the processes and ports of the lake's own stack."""
         return "_stack/stack.json"
 
+    def tables(self) -> list[str]:
+        """Names of all tables, each `<schema>.<name>`, in order."""
+        storage = self.storage
+        return sorted(
+            f"{schema.name}.{table.name}"
+            for schema in storage.list("")
+            if schema.is_folder and not schema.name.startswith("_")
+            for table in storage.list(schema.name)
+            if table.is_folder and storage.exists(f"{schema.name}/{table.name}/{LOG}")
+        )
+
     def url(self, key: str) -> str:
         """URL of a key."""
         return self.storage.url(key)
