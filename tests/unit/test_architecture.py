@@ -50,10 +50,7 @@ LOCAL_PATHS = {
     "ingest/spark/session.py": "jars of the project, and the log of the JVM",
     "ingest/serve/server.py": "dbt runs in the project's folder",
     "ingest/decoders/worker_daemon.py": "archives of Python modules",
-    # Not yet behind the door.
-    "ingest/arrow_files/parquet_stats.py": "workers write data files to a local folder",
-    "ingest/arrow_files/writer.py": "removes data files that no commit names",
-    "ingest/landing/type_tables.py": "events that are staged for tables of types",
+    "ingest/arrow_files/parquet_stats.py": "workers of one machine write data files to its disk",
 }
 _OF_FILES = {"pathlib", "shutil", "deltalake", "tempfile", "glob", "fcntl"}
 # Of `os`, what concerns no file.
