@@ -369,7 +369,7 @@ class StreamQuery:
     def _land(self, arrived: DataFrame, batch: int) -> None:
         began = time.monotonic()
         repeated = self._first_batch
-        found = self._source.batch_of(arrived, batch, self._landing.first_batch_id + 2 * batch)
+        found = self._source.read_batch(arrived, batch, self._landing.first_batch_id + 2 * batch)
         if found is None:
             # After a recovery the newest batch is the first with files, not the first.
             return
@@ -397,7 +397,7 @@ class StreamQuery:
         )
         # At last: where this batch is not committed any more, the next one begins behind it.
         if self._trigger is Trigger.CONTINUOUS and not self._is_planned:
-            self._is_restarting = self._source.plan_behind(batch) or self._is_restarting
+            self._is_restarting = self._source.plan_next(batch) or self._is_restarting
 
     def _have_applied(self, batch_id: int) -> None:
         self._save(current_batch_id=batch_id)

@@ -63,7 +63,7 @@ class FileStreamSource:
         """See StreamSource: the queue gives out batches."""
         return False
 
-    def plan_behind(self, batch: int) -> bool:  # noqa: ARG002
+    def plan_next(self, batch: int) -> bool:  # noqa: ARG002
         """See StreamSource: the queue gives out batches."""
         return False
 
@@ -71,7 +71,7 @@ class FileStreamSource:
         """See StreamSource."""
         return self._queue.stream(self._checkpoint)
 
-    def batch_of(self, rows: DataFrame, batch: int, batch_id: int) -> FileBatch | None:  # noqa: ARG002
+    def read_batch(self, rows: DataFrame, batch: int, batch_id: int) -> FileBatch | None:  # noqa: ARG002
         """See StreamSource."""
         new = rows.where(rows.status == NEW).orderBy("modified_at", "path")
         paths = [row.path for row in new.collect()]

@@ -85,7 +85,7 @@ class KafkaStreamSource:
             return True
         return is_ordered and self._has_planned(checkpoint.newest_committed)
 
-    def plan_behind(self, batch: int) -> bool:
+    def plan_next(self, batch: int) -> bool:
         """See StreamSource: of topics in order, which have no limit of Spark's."""
         if not self._source.is_ordered:
             return False
@@ -126,7 +126,7 @@ class KafkaStreamSource:
             .option("failOnDataLoss", "true")
         )
         if source.is_ordered:
-            # Without a limit, which Spark would share among all: see `plan_behind`.
+            # Without a limit, which Spark would share among all: see `plan_next`.
             reader = reader.option("subscribePattern", pattern(source.topics))
         else:
             reader = reader.option("maxOffsetsPerTrigger", source.max_offsets_per_trigger)
@@ -134,7 +134,7 @@ class KafkaStreamSource:
             reader = reader.option(which, source.topic_pattern or source.topics[0])
         return reader.load().selectExpr(*COLUMNS)
 
-    def batch_of(self, rows: DataFrame, batch: int, batch_id: int) -> MessageBatch:
+    def read_batch(self, rows: DataFrame, batch: int, batch_id: int) -> MessageBatch:
         """See StreamSource. Raises DataLost where a topic is not the one that was read before."""
         offsets = self._checkpoint.offsets(batch) or {}
         self._check_topics(offsets, batch_id)

@@ -40,7 +40,7 @@ class StreamSource(Protocol):
         """
         ...
 
-    def plan_behind(self, batch: int) -> bool:
+    def plan_next(self, batch: int) -> bool:
         """Return whether the batch after the newest one, `batch`, had to be planned.
 
         Called while `batch` runs. A query that is to land all that is there ends at a planned
@@ -52,7 +52,7 @@ class StreamSource(Protocol):
         """Return the source as a streaming DataFrame."""
         ...
 
-    def batch_of(
+    def read_batch(
         self, rows: DataFrame, batch: int, batch_id: int
     ) -> FileBatch | MessageBatch | None:
         """Return what rows of `stream` stand for; None where nothing is to land.

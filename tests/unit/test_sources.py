@@ -1,4 +1,4 @@
-"""What a stream of topics asks its broker, and what is asked beside it."""
+"""Requests of a stream of topics to its broker, also while its database is checked."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_behind_a_batch_of_topics_in_order_the_next_one_is_planned_where_too_muc
     checkpoint = checkpoint_of(lake, stream.table)
     checkpoint.plan(4, {"old": {"0": 1}})
     running = KafkaStreamSource(MagicMock(), lake, stream, stream.source)
-    assert running.plan_behind(4) == (planned is not None)
+    assert running.plan_next(4) == (planned is not None)
     assert checkpoint.offsets(5) == planned
 
 
