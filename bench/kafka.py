@@ -30,10 +30,10 @@ from pyspark.sql.avro.functions import from_avro
 
 from bench.landing import landing_query
 from bench.report import Ratio
-from ingest.client_properties import kafka_properties, schema_registry_properties, stack_file
+from ingest.client_properties import kafka_properties, schema_registry_properties
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
-from ingest.decoders.kafka_input import FROM_KAFKA
+from ingest.sources.kafka_source import COLUMNS
 from ingest.stack.stack import Stack
 from ingest.storage.layout import Lake
 
@@ -142,7 +142,7 @@ def _by_hand(spark: SparkSession, lake: Lake, kind: str, folder: Path) -> None:
         .option("includeHeaders", "true")
         .option("maxOffsetsPerTrigger", _BATCH)
         .load()
-        .selectExpr(*FROM_KAFKA)
+        .selectExpr(*COLUMNS)
     )
     if kind != "bytes":
         parsed = (
@@ -191,9 +191,9 @@ def _stream(kind: str) -> Stream:
 
 def _know_the_broker(lake: Lake, folder: Path) -> None:
     """A fresh lake has no stack: it uses the one beside it."""
-    known = stack_file(Lake(str(folder)))
-    known.parent.mkdir(parents=True)
-    shutil.copy(stack_file(lake), known)
+    known = lake.storage.read(lake.stack())
+    fresh = Lake(str(folder))
+    fresh.storage.put(fresh.stack(), known or b"{}")
 
 
 def _as_json(message: Mapping[str, Any]) -> bytes:

@@ -24,8 +24,8 @@ from ingest import settings
 from ingest.client_properties import kafka_properties
 from ingest.connectors.postgres_connector import PostgresConnector
 from ingest.declarations.project import declared_streams
-from ingest.decoders.kafka_input import FROM_KAFKA
 from ingest.runtime.databases import database_of
+from ingest.sources.kafka_source import COLUMNS
 from ingest.spark.kafka_admin import BrokerAdmin
 from ingest.spark.session import POOLS, options_for_few_cores, session
 from ingest.storage.layout import Lake
@@ -136,7 +136,7 @@ class ByHand:
             .option("startingOffsets", "earliest")
             .option("includeHeaders", "true")
             .load()
-            .selectExpr(*FROM_KAFKA)
+            .selectExpr(*COLUMNS)
         )
 
     def _land(self, rows: DataFrame, name: str) -> None:
@@ -148,7 +148,7 @@ class ByHand:
             self._append(numbered.select("_batch_id", *batch.columns), path)
             self._newest[name] = number
 
-        checkpoint = str(self._lake.checkpoint(name))
+        checkpoint = self._lake.url(self._lake.checkpoint(name))
         rows.writeStream.option("checkpointLocation", checkpoint).foreachBatch(append).start()
 
     def _keep_customers(self, changes: DataFrame) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,12 +10,8 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from ingest import settings
 from ingest.errors import InputError, ServersUnknown
+from ingest.storage.json_files import read_json
 from ingest.storage.layout import Lake
-
-
-def stack_file(lake: Lake) -> Path:
-    """What is known of the parts of a lake."""
-    return Path(lake.root, "_stack", "stack.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +28,7 @@ def kafka_properties(lake: Lake) -> Mapping[str, str]:
     if not declared:
         what = "no Kafka is known: name a file of client properties in HEADWATER_KAFKA_PROPERTIES"
         return {"bootstrap.servers": f"127.0.0.1:{_port(lake, 'kafka', what)}"}
-    found = read_properties(Path(declared), "HEADWATER_KAFKA_PROPERTIES")
+    found = read_properties(declared, "HEADWATER_KAFKA_PROPERTIES")
     if "bootstrap.servers" not in found:
         raise ServersUnknown(f"HEADWATER_KAFKA_PROPERTIES: {declared} has no bootstrap.servers")
     return found
@@ -45,7 +40,7 @@ def schema_registry_properties(lake: Lake) -> Mapping[str, str]:
     if not declared:
         what = f"no schema registry is known: name a file of its properties in {name}"
         return {"url": f"http://127.0.0.1:{_port(lake, 'registry', what)}/apis/ccompat/v7"}
-    found = read_properties(Path(declared), name)
+    found = read_properties(declared, name)
     if "url" not in found:
         raise ServersUnknown(f"{name}: {declared} has no url")
     return found
@@ -124,7 +119,7 @@ def database_properties(lake: Lake, name: str) -> Mapping[str, str]:
             "database.user": "postgres",
             "database.dbname": "shop",
         }
-    properties, beginning = read_properties(Path(declared), "HEADWATER_DATABASES"), f"{name}."
+    properties, beginning = read_properties(declared, "HEADWATER_DATABASES"), f"{name}."
     found = {
         key.removeprefix(beginning): value
         for key, value in properties.items()
@@ -141,8 +136,8 @@ _OF_A_DATABASE = ("database.hostname", "database.user", "database.dbname")
 
 def _port(lake: Lake, part: str, otherwise: str) -> int:
     try:
-        ports = json.loads(stack_file(lake).read_text("utf-8"))[part]["ports"]
-    except (FileNotFoundError, KeyError):
+        ports = (read_json(lake.storage, lake.stack()) or {})[part]["ports"]
+    except KeyError:
         raise ServersUnknown(
             f"{otherwise}, or start one of your own with `ingest stack up`"
         ) from None
@@ -151,11 +146,11 @@ def _port(lake: Lake, part: str, otherwise: str) -> int:
 
 
 def read_properties(
-    path: Path, variable: str, refusal: type[InputError] = ServersUnknown
+    path: str, variable: str, refusal: type[InputError] = ServersUnknown
 ) -> Mapping[str, str]:
     """The properties in a file that `variable` of the environment names. Raises `refusal`."""
     try:
-        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+        lines = [line.strip() for line in Path(path).read_text("utf-8").splitlines()]
     except OSError as error:
         raise refusal(f"{variable}: {path}: {error.strerror}") from error
     found = {}

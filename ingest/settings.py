@@ -1,6 +1,6 @@
 """Where things are. The one module that reads the environment.
 
-    HEADWATER_LAKE      folder or URL of all tables        default: lake
+    HEADWATER_LAKE      folder of all tables               default: lake
     HEADWATER_LANDING   folder that producers write to     default: landing
     HEADWATER_KAFKA_PROPERTIES  file of the Kafka client's properties: servers, security
     HEADWATER_SCHEMA_REGISTRY_PROPERTIES  file of the schema registry's: url, security

@@ -15,7 +15,7 @@ from deltalake import DeltaTable, QueryBuilder
 from psycopg import sql
 from pyspark.sql.types import VariantVal
 
-from ingest.runtime.checkpoint import counted, newest_committed
+from ingest.sources.query_checkpoint import checkpoint_of
 from ingest.storage.layout import Lake, is_table
 
 SLOT = "headwater_live"
@@ -133,8 +133,8 @@ def is_followed(database: str) -> bool:
 
 def has_read_all(lake: Lake, servers: str, table: str) -> bool:
     """Whether the batches of a stream that are committed end where its topics do."""
-    checkpoint = lake.checkpoint(table)
-    read = counted(checkpoint, newest_committed(checkpoint)) or {}
+    checkpoint = checkpoint_of(lake, table)
+    read = checkpoint.offsets(checkpoint.newest_committed) or {}
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "live"})
     try:
         ends = (

@@ -6,7 +6,7 @@ Only where the workers see the table's folder as the driver does.
 from __future__ import annotations
 
 import logging
-from pathlib import Path
+import re
 from typing import TYPE_CHECKING
 
 from ingest.arrow_files.table_writer import TableWriter, Target, Written, can_write
@@ -19,6 +19,7 @@ from ingest.schemas.conversion import type_at
 from ingest.schemas.ingest_columns import INGEST
 from ingest.spark.data_types import has_variant
 from ingest.spark.delta_commit import FileAppend
+from ingest.storage.layout import storage_at
 from ingest.writers.bronze_writer import FirstPass, PassToWrite
 from ingest.writers.table_commits import TableCommits
 
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 _OFF_FOR = 100
 # Deferred records that a commit names, in some 40 bytes each: a batch that is repeated knows them.
 _MOST_REFS = 5_000
+# Name of a data file, with its batch.
+_DATA_FILE = re.compile(r"batch-(\d+)-.*\.parquet")
 
 
 class ArrowWriter:
@@ -40,6 +43,7 @@ class ArrowWriter:
 
     def __init__(self, spark: SparkSession, commits: TableCommits) -> None:
         self._spark, self._commits = spark, commits
+        self._storage = storage_at(commits.path)
         self._off_for = 0
         self._is_first = True
 
@@ -61,7 +65,7 @@ class ArrowWriter:
             self._off_for = _OFF_FOR
             log.info(
                 "%s: batch %d: many values need Spark's parser; arrow writer off for %d batches",
-                Path(self._commits.path).name,
+                self._commits.path.rpartition("/")[2],
                 batch.batch_id,
                 _OFF_FOR,
             )
@@ -72,7 +76,7 @@ class ArrowWriter:
             return None
         failpoint("before_first_commit")
         commit = self._commits.begin(batch.batch_id)
-        if not all(Path(self._commits.path, file.name).exists() for file in written.files):
+        if not all(self._storage.exists(file.name) for file in written.files):
             raise StreamLocked(
                 f"{self._commits.path}: another process has begun batch {batch.batch_id}, and "
                 "removed the files of this one. Stop one of the two"
@@ -100,16 +104,17 @@ class ArrowWriter:
 
     def _remove(self, written: Written) -> None:
         for file in written.files:
-            Path(self._commits.path, file.name).unlink(missing_ok=True)
+            self._storage.delete(file.name)
 
     def _remove_remains(self, batch_id: int) -> None:
         """Remove files of this batch and later ones, which a killed process did not commit.
 
         The stream's lock says that it does not run any more.
         """
-        for path in Path(self._commits.path).glob("batch-*-*.parquet"):
-            if int(path.name.split("-")[1]) >= batch_id:
-                path.unlink(missing_ok=True)
+        for one in list(self._storage.list("")):
+            found = _DATA_FILE.fullmatch(one.name)
+            if found and int(found[1]) >= batch_id:
+                self._storage.delete(one.name)
 
 
 def _can_write(decoder: JsonRecords) -> bool:

@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from deltalake import DeltaTable
 from pyspark.sql import types as T
 
 from ingest import settings
@@ -22,6 +21,7 @@ from ingest.event_types import ops_table
 from ingest.event_types.columns import ATTRIBUTE
 from ingest.event_types.ops_table import Registered
 from ingest.schemas.ingest_columns import record_schema
+from ingest.storage import delta_log
 from ingest.storage.layout import Lake
 
 # What CloudEvents has in each event, and says nothing of this one.
@@ -39,9 +39,7 @@ def write(event_type: str, stream_name: str | None) -> list[tuple[str, bool]]:
         raise TypeUnknown(f"{one.stream}, which brought {event_type!r}, is not declared any more")
     stream = streams[one.stream]
     schema, table = one.bronze_table.split(".")
-    bronze = T.StructType.fromJson(
-        json.loads(DeltaTable(lake.table(schema, table)).schema().to_json())
-    )
+    bronze = T.StructType.fromJson(json.loads(delta_log.schema_json(lake.table(schema, table))))
     root = settings.project_dir()
     return written(root, texts(one, stream, bronze, _entity(root / "models", one)))
 

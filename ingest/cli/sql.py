@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest import settings
@@ -110,11 +109,8 @@ def _print(spark: SparkSession, query: str, json: bool) -> None:
 def _known_tables(error: str) -> str:
     if "TABLE_OR_VIEW_NOT_FOUND" not in error and "SCHEMA_NOT_FOUND" not in error:
         return ""
-    root = Path(settings.lake())
-    names = sorted(
-        f"{log.parent.parent.name}.{log.parent.name}" for log in root.glob("[!_]*/*/_delta_log")
-    )
-    names += ops_table.names(Lake(settings.lake()))
+    lake = Lake(settings.lake())
+    names = [*lake.tables(), *ops_table.names(lake)]
     return f" The lake has: {', '.join(names) or 'no table yet'}."
 
 

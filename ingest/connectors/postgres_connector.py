@@ -40,6 +40,7 @@ from ingest.errors import (
     SourceUnreadable,
 )
 from ingest.registry.client import SchemaRegistry
+from ingest.sources.data_loss import SLOT, UNFOLLOWED
 from ingest.storage import delta_log
 from ingest.storage.layout import Lake
 
@@ -49,8 +50,6 @@ log = logging.getLogger(__name__)
 # who waits; in which a connector makes its slot; and for which it may be without a task.
 _RESTART_EVERY, _MARK_EVERY, _LOG_EVERY = 60.0, 60.0, 30.0
 _TO_BEGIN, _IDLE = 120.0, 5.0
-# Why changes of a table are missing, in the words of `ops.gaps`.
-SLOT, UNFOLLOWED = "slot", "unfollowed"
 # Why tables are not followed, by their names.
 Refused = Mapping[str, HeadwaterError]
 

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from ingest.decoders.arrow_batches import Batches
 from ingest.decoders.decoder import MARK, SCHEMA_ID
 from ingest.decoders.input import FITS, gathered, place_of
 from ingest.registry.wire_format import headers_in
-from ingest.schemas.datetimes import is_in_range
 from ingest.schemas.ingest_columns import ddl
 
 if TYPE_CHECKING:
@@ -31,13 +29,6 @@ if TYPE_CHECKING:
 PROVENANCE = ("_source", "_partition", "_offset", "_key", "_headers", "_timestamp")
 # Those that are held back: provenance, their bytes, and no line that they stand in.
 HELD = f"{ddl(PROVENANCE)}, value binary, _position bigint"
-# A producer that counts microseconds instead of milliseconds is thousands of years ahead.
-_IS_SHOWN = is_in_range(T.TimestampType(), "timestamp")
-# Provenance, and bytes, of what Spark reads.
-FROM_KAFKA = (
-    *("topic as _source", "partition as _partition", "offset as _offset", "key as _key"),
-    *("headers as _headers", f"if({_IS_SHOWN}, timestamp, null) as _timestamp", "value"),
-)
 _PLACE = ("_source", "_partition", "_offset")
 # Up to so many messages, of so many bytes, are worked on here.
 _FEW, _SMALL = 5_000, 1 << 24
@@ -45,7 +36,10 @@ _FEW, _SMALL = 5_000, 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class MessageInput:
-    """See Input: messages, with the columns of FROM_KAFKA. One without a value has no columns."""
+    """See Input: messages, with the columns of `kafka_source.COLUMNS`.
+
+    One without a value has no columns.
+    """
 
     spark: SparkSession
     messages: DataFrame

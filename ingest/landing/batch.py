@@ -150,7 +150,7 @@ class BatchProcessor:
         self._landed(partial(self._of_files, paths), len(paths), {}, 0, repeated=False)
 
     def land_messages(self, messages: DataFrame, batch: int, *, repeated: bool) -> BatchResult:
-        """Land messages, with the columns of `messages.FROM_KAFKA`, as `land` lands files."""
+        """Land messages, with the columns of `kafka_source.COLUMNS`, as `land` lands files."""
         first = self.first_batch_id + 2 * batch
         return self._landed(partial(self._of_messages, messages), 0, {}, first, repeated)
 

@@ -9,10 +9,8 @@ changed makes the table be rebuilt from bronze, in one commit.
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -126,8 +124,8 @@ class TypeTables:
         self, tables: Sequence[TypeTable], after: int, up_to: int
     ) -> Iterator[Mapping[str, Staged]]:
         """Events of a range of batches, by type, read out of bronze once for all types."""
-        folder = self._lake.staged(self._stream.table)
-        shutil.rmtree(folder, ignore_errors=True)
+        storage, folder = self._lake.storage, self._lake.staged(self._stream.table)
+        storage.delete_tree(folder)
         rows = self._events(after, up_to)
         names = [one.event_type for one in tables]
         (
@@ -137,17 +135,18 @@ class TypeTables:
             # One task: a stream that lands keeps the other cores.
             .coalesce(1)
             .write.partitionBy(_NUMBER)
-            .parquet(str(folder))
+            .parquet(storage.url(folder))
         )
         failpoint("after_staging")
+        there = {one.name for one in storage.list(folder)}
         try:
             yield {
-                name: self._read(path, rows.schema)
+                name: self._read(f"{folder}/{part}", rows.schema)
                 for number, name in enumerate(names)
-                if (path := folder / f"{_NUMBER}={number}").is_dir()
+                if (part := f"{_NUMBER}={number}") in there
             }
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            storage.delete_tree(folder)
 
     def append(self, one: TypeTable, staged: Staged | None, up_to: int) -> Filled:
         """Append what a type's table does not have of these events, all up to a batch.
@@ -161,9 +160,10 @@ class TypeTables:
         shown = self._shown(one, rows)
         return self._write(one, shown, up_to, is_anew=state.batch_id < 0, is_small=is_small)
 
-    def _read(self, folder: Path, schema: T.StructType) -> Staged:
-        rows = self._spark.read.schema(schema).parquet(str(folder))
-        size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
+    def _read(self, folder: str, schema: T.StructType) -> Staged:
+        storage = self._lake.storage
+        rows = self._spark.read.schema(schema).parquet(storage.url(folder))
+        size = sum(one.size for one in storage.list(folder) if one.name.endswith(".parquet"))
         return Staged(rows.coalesce(1) if size < _ONE_FILE else rows, size)
 
     def _state(self, one: TypeTable) -> _State:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ingest.storage.files import opened
+from ingest.storage.files import ending_of, open_file, open_stream
 
 if TYPE_CHECKING:
     Positions = np.ndarray[Any, np.dtype[np.int64]]
@@ -34,8 +33,7 @@ def blocks(path: str, chunk_bytes: int = CHUNK) -> Iterator[tuple[int, bytes]]:
     A block is as long as what is read at once, or as a line. A byte order mark at the file's
     start belongs to no line.
     """
-    system, inside = opened(path)
-    with system.open_input_stream(inside) as stream:
+    with open_stream(path) as stream:
         held = bytes(stream.read(chunk_bytes))
         offset = len(_BYTE_ORDER_MARK) if held.startswith(_BYTE_ORDER_MARK) else 0
         held = held[offset:]
@@ -65,14 +63,13 @@ def line_starts(block: bytes) -> Positions:
 
 def read_at(path: str, spans: Sequence[tuple[int, int]]) -> Iterator[bytes]:
     """Of the unpacked file, so many bytes from each offset; the offsets ascend."""
-    system, inside = opened(path)
     # A packed file has no places to go to: it is read from its start.
-    if PurePosixPath(path).suffix.lower() not in _PACKED:
-        with system.open_input_file(inside) as file:
+    if ending_of(path) not in _PACKED:
+        with open_file(path) as file:
             for offset, length in spans:
                 yield bytes(file.read_at(length, offset))
         return
-    with system.open_input_stream(inside) as stream:
+    with open_stream(path) as stream:
         position = 0
         for offset, length in spans:
             while position < offset:
@@ -86,8 +83,7 @@ def read_at(path: str, spans: Sequence[tuple[int, int]]) -> Iterator[bytes]:
 
 def whole(path: str) -> bytes:
     """A file's bytes, unpacked."""
-    system, inside = opened(path)
-    with system.open_input_stream(inside) as stream:
+    with open_stream(path) as stream:
         return bytes(stream.read())
 
 
@@ -96,5 +92,5 @@ def packed_otherwise(paths: Sequence[str]) -> dict[str, str]:
     return {
         path: f"{path}: {ending} is not read; deliver it plain, as .gz or as .bz2"
         for path in paths
-        if (ending := PurePosixPath(path).suffix.lower()) in _PACKED_OTHERWISE
+        if (ending := ending_of(path)) in _PACKED_OTHERWISE
     }

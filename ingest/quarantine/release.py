@@ -6,8 +6,6 @@ name has the newest batch that it holds, so that what came to quarantine later i
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ingest.declarations.stream import Stream
 from ingest.failpoint import failpoint
 from ingest.storage import delta_log
@@ -16,25 +14,23 @@ from ingest.storage.layout import Lake
 
 def release(lake: Lake, stream: Stream, rule: str, request: str) -> int:
     """Release the records that broke `rule`; how many there were when it was first tried."""
-    folder, quarantine = lake.released(stream.table), lake.bronze(stream.quarantine_table)
+    storage, folder = lake.storage, lake.released(stream.table)
+    quarantine = lake.bronze(stream.quarantine_table)
     literal = rule.replace("'", "''")
-    written = next(iter(folder.glob(f"{request}.*.jsonl")), None)
-    if written is None:
+    written = [one.name for one in storage.list(folder) if one.name.startswith(f"{request}.")]
+    if written:
+        name = written[0]
+        content = storage.read(f"{folder}/{name}") or b""
+    else:
         rows = delta_log.rows_where(quarantine, {"_rule": rule}, ["_batch_id", "_raw"])
         if not len(rows):
             return 0
         newest = max(rows["_batch_id"].to_pylist())
         lines = rows.sort_by("_batch_id")["_raw"].to_pylist()
-        written = folder / f"{request}.{newest}.jsonl"
-        _write(written, b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines))
+        name = f"{request}.{newest}.jsonl"
+        content = b"".join(line.rstrip(b"\r\n") + b"\n" for line in lines)
+        storage.put(f"{folder}/{name}", content)
     failpoint("after_release_is_written")
-    newest = int(written.name.split(".")[-2])
+    newest = int(name.split(".")[-2])
     delta_log.delete_rows(quarantine, f"_rule = '{literal}' and _batch_id <= {newest}")
-    return written.read_bytes().count(b"\n")
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(".new")
-    new.write_bytes(content)
-    new.replace(path)
+    return content.count(b"\n")

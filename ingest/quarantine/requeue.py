@@ -6,10 +6,8 @@ batch is written. A batch that is repeated finds them in quarantine, or in what 
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.decoders.arrow_batches import Batches
@@ -20,9 +18,11 @@ from ingest.schemas.stream_schema import StreamSchema
 from ingest.spark import delta_tables
 from ingest.spark.sql import text_literal
 from ingest.storage import delta_log
+from ingest.storage.json_files import read_json, write_json
+from ingest.storage.storage import Storage
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Set
+    from collections.abc import Collection, Iterator, Set
 
     from pyspark.sql import SparkSession
 
@@ -37,13 +37,14 @@ _MESSAGE = ("_source", "_partition", "_offset", "_timestamp")
 class Requeue:
     """Messages of one stream, in the quarantine table at `path`.
 
-    In the folder `asked` is a file for each request to requeue some: the rule that they broke, and
-    the last batch that they came with.
+    In the folder `asked` of `storage` is a file for each request to requeue some: the rule that
+    they broke, and the last batch that they came with.
     """
 
     spark: SparkSession
     path: str
-    asked: Path
+    storage: Storage
+    asked: str
     schema: StreamSchema
     writers: WriterSchemas | None
     # The first batch that each id came with; looked at again from time to time.
@@ -51,25 +52,28 @@ class Requeue:
     _until: float = 0.0
     _due: Set[int] = frozenset()
     # The requests that are carried out with the current batch, and SQL of the rows that leave.
-    _current: list[Path] = field(default_factory=list)
+    _current: list[str] = field(default_factory=list)
     _leaving: str = ""
 
     @property
     def has_due(self) -> bool:
         """Whether messages are to land with the next batch."""
-        return bool(self.due()) or any(self.asked.glob("*.json"))
+        return bool(self.due()) or any(self._asked())
 
     def ask(self, rule: str, request: str) -> int:
         """Let those out that broke `rule`, with the next batch; how many there are."""
         rows = delta_log.rows_where(self.path, {"_rule": rule}, ["_batch_id"])
-        written = self.asked / f"{request}.json"
-        if len(rows) and not written.exists():
-            self.asked.mkdir(parents=True, exist_ok=True)
-            new = written.with_suffix(".new")
+        key = f"{self.asked}/{request}.json"
+        if len(rows) and not self.storage.exists(key):
             newest = max(rows["_batch_id"].to_pylist())
-            new.write_text(json.dumps({"rule": rule, "newest": newest}), "utf-8")
-            new.replace(written)
+            write_json(self.storage, key, {"rule": rule, "newest": newest})
         return len(rows)
+
+    def _asked(self) -> Iterator[str]:
+        """Keys of the requests that there are."""
+        for one in self.storage.list(self.asked):
+            if one.name.endswith(".json"):
+                yield f"{self.asked}/{one.name}"
 
     def due(self) -> Set[int]:
         """Ids of schemas that messages wait for, and that are known by now."""
@@ -90,9 +94,11 @@ class Requeue:
         since, leaving = self._since, []
         if any(since.get(number, batch_id) < batch_id for number in known):
             leaving.append(_waiting(known, batch_id))
-        self._current = sorted(self.asked.glob("*.json"))
-        for path in self._current:
-            state = json.loads(path.read_text("utf-8"))
+        self._current = sorted(self._asked())
+        for key in self._current:
+            state = read_json(self.storage, key)
+            if state is None:
+                continue
             newest = min(state["newest"], batch_id - 1)
             leaving.append(f"_rule = {text_literal(state['rule'])} and _batch_id <= {newest}")
         return " or ".join(f"({one})" for one in leaving)
@@ -122,8 +128,8 @@ class Requeue:
 
     def _are_done(self) -> None:
         self.look_again()
-        for path in self._current:
-            path.unlink(missing_ok=True)
+        for key in self._current:
+            self.storage.delete(key)
 
     def messages(self, where: str) -> Batches:
         """Messages in quarantine, as MessageInput has those of a batch."""
@@ -157,7 +163,7 @@ def delete_landed_again(
     tables = [spark.read.format("delta").load(one) for one in (bronze, quarantine)]
     written = [one.where(batches).select("_batch_id", *_MESSAGE) for one in tables]
     # Streams share a session.
-    view = f"{Path(quarantine).name}__written_before"
+    view = f"{quarantine.rpartition('/')[2]}__written_before"
     newest = written[0].union(written[1]).groupBy(*_MESSAGE).agg({"_batch_id": "max"})
     newest.withColumnRenamed("max(_batch_id)", "written_by").createOrReplaceTempView(view)
     same = " and ".join(f"old.{name} = new.{name}" for name in _MESSAGE)

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import logging
 import re
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -65,14 +63,14 @@ class Blame:
 
     @contextmanager
     def _trial(self) -> Iterator[Lake]:
-        folder = Path(self.lake.root, "_trials", self.stream.table)
+        storage, folder = self.lake.storage, self.lake.trials(self.stream.table)
         # A process may have been killed here.
-        shutil.rmtree(folder, ignore_errors=True)
+        storage.delete_tree(folder)
         try:
             # Spark remembers tables by their folders.
-            yield Lake(str(folder / uuid4().hex))
+            yield Lake(storage.url(f"{folder}/{uuid4().hex}"))
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            storage.delete_tree(folder)
 
 
 def failing(
@@ -114,7 +112,7 @@ def _is_any_sound(
 def _are_alike(reasons: Mapping[str, str]) -> bool:
     """Whether the reasons are one, but for the files' names and numbers."""
     plain = {
-        re.sub(r"\d+", "0", reason.replace(path, "").replace(Path(path).name, ""))
+        re.sub(r"\d+", "0", reason.replace(path, "").replace(path.rpartition("/")[2], ""))
         for path, reason in reasons.items()
     }
     return len(plain) == 1

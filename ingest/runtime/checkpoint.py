@@ -7,16 +7,18 @@ new rows without a word, so each checkpoint has an application id of its own and
 
 from __future__ import annotations
 
-import json
 import uuid
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
 
 from ingest.declarations.stream import KafkaSource, Stream
 from ingest.errors import CheckpointInvalid, TableChanged
+from ingest.sources.query_checkpoint import QueryCheckpoint, checkpoint_of
 from ingest.storage import delta_log
+from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
+
+# File in a checkpoint that no query has begun: an object store has no empty folders.
+_RECOVERED = "recovered.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +30,9 @@ class CheckpointIdentity:
     table_id: str
     first_batch_id: int
 
-    def save(self, path: Path) -> None:
-        """Write it so that a reader finds all of it or none."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_suffix(".new")
-        new.write_text(json.dumps(asdict(self), indent=2) + "\n", "utf-8")
-        new.replace(path)
+    def save(self, lake: Lake, table: str) -> None:
+        """Save it."""
+        write_json(lake.storage, lake.identity(table), asdict(self))
 
 
 def identity_of(lake: Lake, stream: Stream) -> CheckpointIdentity:
@@ -41,45 +40,36 @@ def identity_of(lake: Lake, stream: Stream) -> CheckpointIdentity:
 
     Raises CheckpointInvalid (lost, torn, another stream's) and TableChanged (replaced).
     """
-    path, checkpoint = lake.identity(stream.table), lake.checkpoint(stream.table)
-    bronze = lake.bronze(stream.table)
+    checkpoint, bronze = checkpoint_of(lake, stream.table), lake.bronze(stream.table)
     current_id = delta_log.table_id(bronze)
     remedy = f"to go on from what has landed: ingest recover --select source:{stream.name}"
-    has_run = (checkpoint / "commits").is_dir() and any((checkpoint / "commits").glob("[0-9]*"))
-    if not path.exists() or not (checkpoint.exists() or has_run):
+    has_identity = lake.storage.exists(lake.identity(stream.table))
+    if not (has_identity and checkpoint.exists):
         rejected = lake.bronze(stream.quarantine_table)
         if delta_log.newest_batch(bronze) >= 0 or (
             lake.is_table(rejected) and delta_log.newest_batch(rejected) >= 0
         ):
             raise CheckpointInvalid(
                 f"{stream.name}: bronze.{stream.table}, or its quarantine, has rows, but its "
-                f"checkpoint {checkpoint} is gone; {remedy}"
+                f"checkpoint {checkpoint.url} is gone; {remedy}"
             )
-        if not path.exists():
+        if not has_identity:
             identity = fresh_identity(stream, current_id, first_batch_id=0)
-            identity.save(path)
+            identity.save(lake, stream.table)
             return identity
-    identity = _read(path, stream, remedy)
+    identity = _read(lake, stream, remedy)
     if identity.table_id != current_id:
         raise TableChanged(
             f"{stream.name}: bronze.{stream.table} is not the table that this stream made: it was "
             f"replaced or removed under us; {remedy}"
         )
-    _check_newest(checkpoint, stream, remedy)
+    if torn := checkpoint.torn_file():
+        raise CheckpointInvalid(f"{stream.name}: {torn}; {remedy}")
     if isinstance(stream.source, KafkaSource):
-        _check_topics(lake, stream, stream.source, remedy)
+        _check_topics(checkpoint, stream, stream.source, remedy)
     else:
-        _check_queue(lake, stream, remedy)
+        _check_queue(checkpoint, lake, stream, remedy)
     return identity
-
-
-def is_unfinished(checkpoint: Path) -> bool:
-    """Whether a batch was begun that is not known to be done: it will run again."""
-    return _newest(checkpoint / "offsets") > newest_committed(checkpoint)
-
-
-def _newest(folder: Path) -> int:
-    return max((int(one.name) for one in folder.glob("*") if one.name.isdigit()), default=-1)
 
 
 def fresh_identity(stream: Stream, table_id: str, first_batch_id: int) -> CheckpointIdentity:
@@ -92,9 +82,19 @@ def fresh_identity(stream: Stream, table_id: str, first_batch_id: int) -> Checkp
     )
 
 
-def _read(path: Path, stream: Stream, remedy: str) -> CheckpointIdentity:
+def start_checkpoint(lake: Lake, table: str) -> None:
+    """Create the folder of a new checkpoint, as the last step of a recovery.
+
+    A stream whose table has rows is refused without it.
+    """
+    write_json(lake.storage, f"{lake.checkpoint(table)}/{_RECOVERED}", {})
+
+
+def _read(lake: Lake, stream: Stream, remedy: str) -> CheckpointIdentity:
+    key = lake.identity(stream.table)
+    path = lake.url(key)
     try:
-        identity = CheckpointIdentity(**json.loads(path.read_text("utf-8")))
+        identity = CheckpointIdentity(**(read_json(lake.storage, key) or {}))
     except (ValueError, TypeError) as error:
         raise CheckpointInvalid(f"{stream.name}: {path} is torn ({error}); {remedy}") from error
     if identity.stream != stream.name:
@@ -104,47 +104,11 @@ def _read(path: Path, stream: Stream, remedy: str) -> CheckpointIdentity:
     return identity
 
 
-def _check_newest(checkpoint: Path, stream: Stream, remedy: str) -> None:
-    """Spark answers a torn file with a stack trace, and some with silence."""
-    for folder in ("offsets", "commits"):
-        numbers = [int(f.name) for f in (checkpoint / folder).glob("*") if f.name.isdigit()]
-        if not numbers:
-            continue
-        newest = checkpoint / folder / str(max(numbers))
-        lines = newest.read_text("utf-8", errors="replace").splitlines()
-        try:
-            if lines[0] != "v1":
-                raise ValueError("no version line")
-            for line in lines[1:]:
-                json.loads(line)
-            if len(lines) < (3 if folder == "offsets" else 2):
-                raise ValueError("it ends early")
-        except (ValueError, IndexError) as error:
-            raise CheckpointInvalid(
-                f"{stream.name}: {newest} is torn ({error}); {remedy}"
-            ) from error
-
-
-def counted(checkpoint: Path, batch: int | None = None) -> dict[str, Any] | None:
-    """Up to where a batch reads, or the newest that was begun; None where there is none."""
-    offsets = checkpoint / "offsets"
-    number = _newest(offsets) if batch is None else batch
-    try:
-        text = (offsets / str(number)).read_text("utf-8")
-    except FileNotFoundError:
-        return None
-    found: dict[str, Any] = json.loads(text.splitlines()[-1])
-    return found
-
-
-def newest_committed(checkpoint: Path) -> int:
-    """The newest batch that is known to be done; -1 for none."""
-    return _newest(checkpoint / "commits")
-
-
-def _check_topics(lake: Lake, stream: Stream, source: KafkaSource, remedy: str) -> None:
+def _check_topics(
+    checkpoint: QueryCheckpoint, stream: Stream, source: KafkaSource, remedy: str
+) -> None:
     """A checkpoint counts the messages of the topics that were declared when it was written."""
-    there = counted(lake.checkpoint(stream.table)) or {}
+    there = checkpoint.offsets() or {}
     others = sorted(set(there) - set(source.topics)) if source.topics else []
     if others or "reservoirId" in there:
         what = f"topics {', '.join(others)}" if "reservoirId" not in there else "files"
@@ -154,15 +118,14 @@ def _check_topics(lake: Lake, stream: Stream, source: KafkaSource, remedy: str) 
         )
 
 
-def _check_queue(lake: Lake, stream: Stream, remedy: str) -> None:
+def _check_queue(checkpoint: QueryCheckpoint, lake: Lake, stream: Stream, remedy: str) -> None:
     """A checkpoint counts the commits of one queue of files, and names it."""
-    checkpoint = lake.checkpoint(stream.table)
-    there = counted(checkpoint)
+    there = checkpoint.offsets()
     if there is None:
         return
     queue = lake.queue(stream.table)
     if not lake.is_table(queue) or there.get("reservoirId") != delta_log.table_id(queue):
         raise CheckpointInvalid(
-            f"{stream.name}: {checkpoint} is not of this stream's files: it was copied, or "
+            f"{stream.name}: {checkpoint.url} is not of this stream's files: it was copied, or "
             f"{queue} was replaced or removed; {remedy}"
         )

@@ -5,25 +5,27 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ingest.client_properties import kafka_properties
 from ingest.connectors.postgres_connector import Broker, PostgresConnector, Refused
 from ingest.declarations.stream import Database, KafkaSource, Stream
 from ingest.errors import HeadwaterError
-from ingest.runtime.aside import aside
 from ingest.runtime.progress import error_fields, note
 from ingest.runtime.recovery_topics import lacks_messages, record_missing
 from ingest.runtime.spark_errors import explained
-from ingest.spark.kafka_admin import BrokerAdmin
+from ingest.sources.kafka_source import reader_properties
+from ingest.spark.kafka_admin import BrokerAdmin, BrokerOnRequest
 from ingest.storage.layout import Lake
-from ingest.storage.locks import StreamLock
+from ingest.storage.locks import stream_lock
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_Result = TypeVar("_Result")
 
 # Seconds between two looks at a database, and between two at whether somebody asks to stop.
 _LOOK_EVERY, _ASK_EVERY = 10.0, 0.1
@@ -38,25 +40,28 @@ def database_of(stream: Stream) -> Database | None:
 
 
 class DatabaseWatch:
-    """Looks after the database of one stream, aside: who asks to stop waits for no answer.
+    """Checks the database of one stream in the background, so that a stop waits for no answer.
 
-    `table` is the stream's own.
+    `table` is the stream's own. A check may last longer than the stream, so that `broker` is no
+    connection of the stream's.
     """
 
-    def __init__(self, followed: PostgresConnector, database: str, table: str) -> None:
-        self._followed, self._table = followed, table
+    def __init__(
+        self, followed: PostgresConnector, broker: Broker, database: str, table: str
+    ) -> None:
+        self._followed, self._broker, self._table = followed, broker, table
         self._turn = _TURNS.setdefault(database, threading.Lock())
         self._looking: Future[Refused] | None = None
         self._has_begun, self._looked = False, 0.0
 
-    def begin(self, broker: Broker) -> None:
-        """Have the topics; the connector follows as soon as that can be."""
-        self._followed.make_topics(broker)
+    def begin(self) -> None:
+        """Create the topics, then the connector in the background."""
+        self._followed.make_topics(self._broker)
         self._has_begun = True
-        self.look(broker)
+        self.look()
 
-    def look(self, broker: Broker) -> None:
-        """Look once in a while. Raises what the look before has found, GapFound for one."""
+    def look(self) -> None:
+        """Check once in a while. Raises what the check before has found, GapFound for one."""
         if self._looking and self.has_looked:
             looked, self._looking = self._looking, None
             refused = looked.result()
@@ -65,25 +70,49 @@ class DatabaseWatch:
         is_due = not self._looked or time.monotonic() - self._looked > _LOOK_EVERY
         if self._has_begun and is_due and not self._looking:
             self._looked = time.monotonic()
-            self._looking = aside(partial(self._look, broker))
+            self._looking = _run_in_background(self._look)
 
     @property
     def has_looked(self) -> bool:
         """Whether a check has ended whose result nobody has read."""
         return self._looking is not None and self._looking.done()
 
-    def _look(self, broker: Broker) -> Refused:
+    def _look(self) -> Refused:
         with self._turn:
-            return self._followed.look(broker)
+            return self._followed.look(self._broker)
 
 
-def watched(lake: Lake, source: KafkaSource) -> DatabaseWatch | None:
-    """What looks after the database of a source, where it is one's."""
-    database = source.database
-    if database is None:
+def watch_of(spark: SparkSession, lake: Lake, stream: Stream) -> DatabaseWatch | None:
+    """The watch of the database whose changes a stream lands; None for other streams."""
+    source = stream.source
+    if not isinstance(source, KafkaSource) or source.database is None:
         return None
+    database = source.database
     tables = {database.topic(table): table.name for table in database.tables}
-    return DatabaseWatch(PostgresConnector(lake, database), database.name, tables[source.topics[0]])
+    return DatabaseWatch(
+        PostgresConnector(lake, database),
+        BrokerOnRequest(spark, reader_properties(lake)),
+        database.name,
+        tables[source.topics[0]],
+    )
+
+
+def _run_in_background(work: Callable[[], _Result]) -> Future[_Result]:
+    """Begin some work; its result, or what it has raised, is in the future.
+
+    An executor's threads would keep the process from ending until they are done.
+    """
+    future: Future[_Result] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            # Raised again by `result`.
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="database", daemon=True).start()
+    return future
 
 
 def caught_up(
@@ -96,7 +125,7 @@ def caught_up(
     """
     failed: dict[str, HeadwaterError] = {}
     for name, of_it in _by_database(streams).items():
-        waiting = aside(partial(_catch_up, spark, lake, of_it, stopping))
+        waiting = _run_in_background(partial(_catch_up, spark, lake, of_it, stopping))
         while not waiting.done() and not stopping.wait(_ASK_EVERY):
             pass
         if not waiting.done():
@@ -157,8 +186,8 @@ def _others_locked(lake: Lake, streams: Sequence[Stream]) -> Iterator[None]:
     with contextlib.ExitStack() as locks:
         for table in database.tables if database else ():
             if table.bronze not in own:
-                lock = StreamLock(lake.lock(table.bronze), f"bronze.{table.bronze}", _ALL_OF_IT)
-                locks.enter_context(lock)
+                name = f"bronze.{table.bronze}"
+                locks.enter_context(stream_lock(lake, table.bronze, name, _ALL_OF_IT))
         yield
 
 

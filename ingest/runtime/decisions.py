@@ -14,7 +14,7 @@ from ingest.runtime.runner import utc_now
 from ingest.runtime.stream_query import StreamQuery
 from ingest.spark.session import session
 from ingest.storage.layout import Lake
-from ingest.storage.locks import StreamLock
+from ingest.storage.locks import stream_lock
 
 # How long a batch at work may keep an answer waiting.
 _PATIENCE = 300.0
@@ -34,7 +34,7 @@ def carried_out(lake: Lake, request: Request) -> Answer:
     answer = None
     while answer is None and time.monotonic() < until:
         try:
-            with StreamLock(lake.lock(stream.table), stream.name):
+            with stream_lock(lake, stream.table, stream.name):
                 _carry_out(lake, stream)
                 return requests.awaited(lake, request, 0.0) or _WAITS
         except StreamLocked:

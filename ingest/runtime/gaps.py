@@ -1,18 +1,14 @@
-"""What was gone before it landed: of each partition a row of `ops.gaps`."""
+"""Table `ops.gaps`: messages that were removed before they landed."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Sequence
+from dataclasses import astuple
 from datetime import datetime
 
-from ingest.connectors.postgres_connector import SLOT, UNFOLLOWED
-from ingest.declarations.stream import KafkaSource
-from ingest.errors import DataLost
-from ingest.sources.known_topics import KnownTopic
+from ingest.sources.data_loss import DataLoss
 from ingest.spark import delta_tables
-from ingest.spark.kafka_admin import BrokerAdmin, Offsets
 from ingest.storage import delta_log
 from ingest.storage.layout import Lake
 
@@ -25,35 +21,6 @@ _DDL = (
     "_batch_id bigint comment 'What landed since has this number or a higher one.', "
     "found_at timestamp"
 )
-REMOVED, REMADE = "removed", "remade"
-# Partitions that an error names.
-_MOST = 5
-
-
-@dataclass(frozen=True, slots=True)
-class DataLoss:
-    """Offsets of one partition that never landed; `last` is None where it is unknown.
-
-    Of a database, changes that never came to the topic: all before `first` landed.
-    """
-
-    topic: str
-    partition: int
-    first: int
-    last: int | None
-    reason: str
-
-    def __str__(self) -> str:
-        where = f"{self.topic}, partition {self.partition}"
-        if self.reason in (SLOT, UNFOLLOWED):
-            return f"{where}: changes are missing behind what landed before offset {self.first}"
-        if self.last is not None:
-            return f"{where}: offsets {self.first} to {self.last} were removed before they landed"
-        became = "deleted and made again" if self.reason == REMADE else "deleted"
-        return (
-            f"{where}: the topic was {became}, and offsets from {self.first} on went with it, "
-            "if there were any"
-        )
 
 
 def record(
@@ -73,42 +40,3 @@ def record(
         row = (stream, *astuple(gap), batch_id, now)
         begins = repr((stream, gap.topic, gap.partition, gap.first, gap.reason, batch_id))
         delta_log.append_rows(path, [row], application=hashlib.sha256(begins.encode()).hexdigest())
-
-
-def found(admin: BrokerAdmin, begins: Offsets, known: Mapping[str, KnownTopic]) -> list[DataLoss]:
-    """What the broker does not have any more of what comes next in partitions.
-
-    Raises Kafka's errors as py4j has them.
-    """
-    ids = admin.topic_ids(begins)
-    gone = {topic: REMOVED for topic in begins if topic not in ids}
-    gone |= {one: REMADE for one in ids if one in known and known[one].id != ids[one]}
-    there = {topic: partitions for topic, partitions in begins.items() if topic not in gone}
-    earliest, latest = admin.first(there), admin.latest(there)
-    gaps = []
-    for topic, partitions in begins.items():
-        for number, begin in sorted(partitions.items(), key=lambda one: int(one[0])):
-            place = topic, int(number), begin
-            if topic in gone:
-                gaps.append(DataLoss(*place, None, gone[topic]))
-            elif begin > latest[topic][number]:
-                # Messages that were read are there no more.
-                gaps.append(DataLoss(*place, None, REMADE))
-            elif begin < earliest[topic][number]:
-                gaps.append(DataLoss(*place, earliest[topic][number] - 1, REMOVED))
-    return gaps
-
-
-def lost(stream: str, source: KafkaSource, gaps: Sequence[DataLoss]) -> DataLost:
-    """The error that names gaps, and what to do."""
-    shown = [str(gap) for gap in gaps[:_MOST]]
-    if len(gaps) > _MOST:
-        shown.append(f"{len(gaps) - _MOST} partitions more")
-    # Of several topics those that are there are read; a database's are made.
-    is_sole = not (source.is_ordered or source.topic_pattern or source.database)
-    is_deleted = is_sole and any(gap.last is None and gap.reason == REMOVED for gap in gaps)
-    first = "make it again; then, " if is_deleted else ""
-    return DataLost(
-        f"{stream}: {'; '.join(shown)}. To go on from what there is: {first}"
-        f"ingest recover --select source:{stream}"
-    )

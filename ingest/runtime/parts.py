@@ -1,7 +1,9 @@
-"""What a stream's query begins with: its tables, and what knows of its messages."""
+"""Parts of a stream's query: its source, its tables, and what knows of its messages."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ingest.client_properties import schema_registry_properties
@@ -11,6 +13,9 @@ from ingest.quarantine.requeue import Requeue
 from ingest.registry.client import SchemaRegistry
 from ingest.schemas import ingest_columns
 from ingest.schemas.stream_schema import StreamSchema
+from ingest.sources.file_source import FileStreamSource
+from ingest.sources.kafka_source import KafkaStreamSource
+from ingest.sources.stream_source import StreamSource
 from ingest.spark import delta_tables
 from ingest.storage.layout import Lake
 
@@ -45,7 +50,16 @@ def parked_of(
     if not isinstance(stream.source, KafkaSource) or stream.masks:
         return None
     path, asked = lake.bronze(stream.quarantine_table), lake.released(stream.table)
-    return Requeue(spark, path, asked, schema, writers)
+    return Requeue(spark, path, lake.storage, asked, schema, writers)
+
+
+def source_of(
+    spark: SparkSession, lake: Lake, stream: Stream, clock: Callable[[], datetime]
+) -> StreamSource:
+    """The source of a stream."""
+    if isinstance(stream.source, KafkaSource):
+        return KafkaStreamSource(spark, lake, stream, stream.source)
+    return FileStreamSource(spark, lake, stream, stream.source, clock)
 
 
 def make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:

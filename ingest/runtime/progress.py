@@ -9,18 +9,19 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Protocol
 
 from ingest.errors import HeadwaterError
 from ingest.landing.result import BatchResult
 from ingest.spark import delta_tables
 from ingest.storage import delta_log
+from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
-from ingest.storage.locks import is_held
+from ingest.storage.locks import is_locked
 
 _DDL = (
     "stream string, _batch_id bigint, files int, records bigint, landed bigint, rescued bigint, "
@@ -33,6 +34,8 @@ WAITING = "waiting"
 _AT_WORK = ("running", WAITING)
 # Files of the table past which they become one: streams that are always on make one a minute.
 _MOST_FILES = 60
+# Seconds between two writes of rows.
+_WRITE_EVERY = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,23 +79,16 @@ class StreamProgress:
         )
 
 
-def totals_file(lake: Lake, table: str) -> Path:
-    """Where a stream's totals are kept."""
-    return Path(lake.root, "_progress", f"{table}.json")
-
-
 def read_totals(lake: Lake, stream: str, table: str) -> StreamProgress:
     """A stream's totals; zeros for one that never ran."""
-    try:
-        return StreamProgress(**json.loads(totals_file(lake, table).read_text("utf-8")))
-    except FileNotFoundError:
-        return StreamProgress(stream=stream, table=table)
+    found = read_json(lake.storage, _totals_key(lake, table))
+    return StreamProgress(**found) if found else StreamProgress(stream=stream, table=table)
 
 
 def seen_totals(lake: Lake, stream: str, table: str) -> StreamProgress:
     """A stream's totals for a person: `killed` where nobody is there any more who wrote them."""
     totals = read_totals(lake, stream, table)
-    if totals.state not in _AT_WORK or is_held(lake.lock(table)):
+    if totals.state not in _AT_WORK or is_locked(lake, table):
         return totals
     # It may have ended, and recorded it, just before its lock was free.
     again = read_totals(lake, stream, table)
@@ -101,8 +97,14 @@ def seen_totals(lake: Lake, stream: str, table: str) -> StreamProgress:
 
 def all_totals(lake: Lake) -> list[StreamProgress]:
     """The totals of all streams that ever ran, also of those that are declared no more."""
-    files = Path(lake.root, "_progress").glob("[!_]*.json")
-    return [StreamProgress(**json.loads(file.read_text("utf-8"))) for file in sorted(files)]
+    names = sorted(one.name for one in lake.storage.list(lake.progress()))
+    found = (
+        read_json(lake.storage, lake.progress(name))
+        for name in names
+        if name.endswith(".json") and not name.startswith("_")
+    )
+    # States of groups of types are lists.
+    return [StreamProgress(**one) for one in found if isinstance(one, dict)]
 
 
 def error_fields(error: HeadwaterError | None) -> Mapping[str, str | None]:
@@ -112,7 +114,7 @@ def error_fields(error: HeadwaterError | None) -> Mapping[str, str | None]:
 
 def save_totals(lake: Lake, totals: StreamProgress) -> None:
     """Replace a stream's totals."""
-    _replace(totals_file(lake, totals.table), json.dumps(asdict(totals)) + "\n")
+    write_json(lake.storage, _totals_key(lake, totals.table), asdict(totals))
 
 
 def note(lake: Lake, stream: str, table: str, **changes: str | None) -> None:
@@ -134,31 +136,31 @@ def _nobody(_stream: str, _batch_id: int | None = None, /) -> None:
 class ProgressLog:
     """Batches of all streams of this process, on their way to `ops.stream_progress`.
 
-    Until they are there each is a line of a file, too, so that sums are true behind a process
-    that was killed.
+    Until they are there each is a line of a stream's file, too, so that sums are true after a
+    process was killed.
     """
 
     lake: Lake
     grown: Grown = _nobody
     _rows: list[tuple[Any, ...]] = field(default_factory=list)
-    _files: dict[str, Path] = field(default_factory=dict)
+    # The table of each stream.
+    _tables: dict[str, str] = field(default_factory=dict)
     # The newest batch of each stream that is known, the only one that may run again.
     _newest: dict[str, int] = field(default_factory=dict)
     # Batches of several streams end at once, while others are written.
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _last_write: float = field(default_factory=time.monotonic)
 
     def begin(self, stream: str, table: str) -> None:
         """Take over what a process has left that ended before it wrote it."""
-        file = _batches_file(self.lake, table)
-        left = _left(file)
+        left = _left(self.lake, table)
         there = self._written(stream, _since(read_totals(self.lake, stream, table), left))
         with self._lock:
-            self._files[stream] = file
+            self._tables[stream] = table
             self._rows = [row for row in self._rows if row[0] != stream]
             left = [row for row in left if (row[-1], row[1]) not in there]
-            # Without a line that was cut off, behind which the next one would stand.
-            _replace(file, "".join(map(_line, left)))
             self._rows += left
+            self._save(stream)
             known = there | {(row[-1], row[1]) for row in left}
             self._newest[stream] = max(known)[1] if known else -1
 
@@ -192,14 +194,19 @@ class ProgressLog:
             if landed.batch_id != self._newest[stream]:
                 self._newest[stream] = landed.batch_id
                 self._rows.append(row)
-                with self._files[stream].open("a", encoding="utf-8") as file:
-                    file.write(_line(row))
+                self._save(stream)
         # Rows that leave quarantine are no records of their batch.
         if landed.records or landed.landed:
             self.grown(stream, landed.newest_batch_id if landed.landed else None)
 
+    def write_if_due(self) -> None:
+        """Write rows where none were written for a minute. Called by one thread, as `write` is."""
+        if time.monotonic() - self._last_write > _WRITE_EVERY:
+            self.write()
+
     def write(self) -> None:
         """Write what was remembered, in one commit."""
+        self._last_write = time.monotonic()
         with self._lock:
             rows = self._rows.copy()
         if not rows:
@@ -210,14 +217,22 @@ class ProgressLog:
         with self._lock:
             self._rows = self._rows[len(rows) :]
             for stream in {row[0] for row in rows}:
-                lines = [_line(row) for row in self._rows if row[0] == stream]
-                _replace(self._files[stream], "".join(lines))
+                self._save(stream)
         if delta_log.number_of_files(path) > _MOST_FILES:
             delta_log.compact(path)
 
+    def _save(self, stream: str) -> None:
+        """Replace the file of a stream's rows, which are few: see `write_if_due`."""
+        lines = "".join(_line(row) for row in self._rows if row[0] == stream)
+        self.lake.storage.put(_batches_key(self.lake, self._tables[stream]), lines.encode())
 
-def _batches_file(lake: Lake, table: str) -> Path:
-    return totals_file(lake, table).with_suffix(".batches.jsonl")
+
+def _totals_key(lake: Lake, table: str) -> str:
+    return lake.progress(f"{table}.json")
+
+
+def _batches_key(lake: Lake, table: str) -> str:
+    return lake.progress(f"{table}.batches.jsonl")
 
 
 def _since(totals: StreamProgress, left: Sequence[tuple[Any, ...]]) -> datetime | None:
@@ -232,21 +247,13 @@ def _line(row: tuple[Any, ...]) -> str:
     return json.dumps([*row[:-1], row[-1].isoformat()]) + "\n"
 
 
-def _left(file: Path) -> list[tuple[Any, ...]]:
-    """The rows in a file of batches."""
+def _left(lake: Lake, table: str) -> list[tuple[Any, ...]]:
+    """The rows in a stream's file of batches."""
     found = []
-    lines = file.read_text("utf-8").splitlines() if file.exists() else []
-    for line in lines:
-        # The last one may be cut off: then its batch is not committed, and runs again.
+    for line in (lake.storage.read(_batches_key(lake, table)) or b"").splitlines():
+        # Earlier versions appended lines, of which a kill could cut the last one off: then its
+        # batch is not committed, and runs again.
         with contextlib.suppress(ValueError):
             *row, at = json.loads(line)
             found.append((*row, datetime.fromisoformat(at)))
     return found
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put a text in a file's place, so that a reader finds all of it or what was there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(".new")
-    new.write_text(text, "utf-8")
-    new.replace(path)

@@ -8,13 +8,12 @@ there. All other files that have rows are done; the rest is listed as if it were
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ingest.declarations.stream import FileSource, KafkaSource, Stream
 from ingest.errors import HeadwaterError, TableChanged
-from ingest.runtime.checkpoint import fresh_identity
+from ingest.runtime.checkpoint import fresh_identity, start_checkpoint
 from ingest.runtime.databases import renewed
 from ingest.runtime.recovery_topics import recover_topics
 from ingest.runtime.runner import owned, utc_now
@@ -22,7 +21,7 @@ from ingest.runtime.spark_errors import explained
 from ingest.sources.file_queue import LANDED, NEW, FileQueue
 from ingest.sources.listing import listed, released_files
 from ingest.storage import delta_log
-from ingest.storage.layout import Lake
+from ingest.storage.layout import Lake, storage_at
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +47,7 @@ def recover_stream(spark: SparkSession, lake: Lake, stream: Stream) -> None:
     if not lake.is_table(bronze):
         raise TableChanged(
             f"{stream.name}: {bronze} is no table, so there is nothing to recover from; "
-            f"remove {lake.identity(stream.table)} to land everything again"
+            f"remove {lake.url(lake.identity(stream.table))} to land everything again"
         )
     if isinstance(stream.source, KafkaSource):
         recover_topics(spark, lake, stream, stream.source)
@@ -59,11 +58,11 @@ def recover_stream(spark: SparkSession, lake: Lake, stream: Stream) -> None:
 def _recover_files(spark: SparkSession, lake: Lake, stream: Stream, source: FileSource) -> None:
     bronze, now = lake.bronze(stream.table), utc_now()
     newest, done, unsure = _landed_files(spark, lake, stream)
-    here = listed(source, (), now) + released_files(lake.released(stream.table))
+    here = listed(source, (), now) + released_files(lake, stream.table)
     # First of all: without it a stream with rows is refused, should this end half-way.
-    lake.identity(stream.table).unlink(missing_ok=True)
-    for old in (str(lake.checkpoint(stream.table)), lake.queue(stream.table)):
-        shutil.rmtree(old, ignore_errors=True)
+    lake.storage.delete(lake.identity(stream.table))
+    lake.storage.delete_tree(lake.checkpoint(stream.table))
+    storage_at(lake.queue(stream.table)).delete_tree("")
     queue = FileQueue(spark, lake.queue(stream.table))
     queue.append([file for file in here if file.path in done], LANDED, now)
     again = [file for file in here if file.path in unsure]
@@ -72,11 +71,8 @@ def _recover_files(spark: SparkSession, lake: Lake, stream: Stream, source: File
     # or, where its files are gone, one that never was: a batch that has landed is not written.
     base = newest - newest % 2 + (0 if again else 2)
     before = 2 if done & {file.path for file in here} else 0
-    fresh_identity(stream, delta_log.table_id(bronze), base - before).save(
-        lake.identity(stream.table)
-    )
-    # Last, since a stream whose checkpoint is gone is refused.
-    lake.checkpoint(stream.table).mkdir(parents=True, exist_ok=True)
+    fresh_identity(stream, delta_log.table_id(bronze), base - before).save(lake, stream.table)
+    start_checkpoint(lake, stream.table)
     log.info(
         "%s: %d files have landed, %d of the newest batch are looked at again",
         stream.name,

@@ -8,7 +8,6 @@ from quarantine, and had no time to remove there, is removed.
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import reduce
@@ -17,9 +16,11 @@ from typing import TYPE_CHECKING
 from ingest.client_properties import kafka_properties
 from ingest.declarations.stream import Database, KafkaSource, Stream
 from ingest.quarantine.requeue import delete_landed_again
-from ingest.runtime.checkpoint import counted, fresh_identity, newest_committed
-from ingest.runtime.gaps import REMADE, REMOVED, DataLoss, record
+from ingest.runtime.checkpoint import fresh_identity, start_checkpoint
+from ingest.runtime.gaps import record
+from ingest.sources.data_loss import REMADE, REMOVED, DataLoss
 from ingest.sources.known_topics import KnownTopic, Recovered, known_topics, save_topics
+from ingest.sources.query_checkpoint import checkpoint_of
 from ingest.spark.kafka_admin import BrokerAdmin, Offsets
 from ingest.spark.sql import text_literal
 from ingest.storage import delta_log
@@ -39,13 +40,13 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
         latest, ids = admin.latest(earliest), admin.topic_ids(earliest)
     finally:
         admin.close()
-    known = known_topics(lake.topics(stream.table))
+    known = known_topics(lake, stream.table)
     all_rows = _rows(spark, lake, stream.table)
     newest = _newest_batch(all_rows)
     remade = {topic for topic, one in known.items() if ids.get(topic, one.id) != one.id}
     since = {topic: newest + 2 if topic in remade else one.since for topic, one in known.items()}
     rows = all_rows.where(_is_since({topic: since.get(topic, 0) for topic in earliest}))
-    earlier = Recovered.read(lake.recovered(stream.table))
+    earlier = Recovered.read(lake, stream.table)
     unfinished = [newest] if newest >= 0 else []
     finished = _last_offsets(rows, [*unfinished, *(earlier.batches if earlier else ())])
     if earlier and not earlier.is_behind(finished):
@@ -78,17 +79,15 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
     if lake.is_table(quarantine):
         delete_landed_again(spark, quarantine, lake.bronze(stream.table), _in_batches(unfinished))
     # First of all: without it a stream with rows is refused, should this end half-way.
-    lake.identity(stream.table).unlink(missing_ok=True)
-    shutil.rmtree(lake.checkpoint(stream.table), ignore_errors=True)
-    Recovered(starting_offsets=starts, landed=again, batches=unfinished).save(
-        lake.recovered(stream.table)
-    )
+    lake.storage.delete(lake.identity(stream.table))
+    lake.storage.delete_tree(lake.checkpoint(stream.table))
+    recovered = Recovered(starting_offsets=starts, landed=again, batches=unfinished)
+    recovered.save(lake, stream.table)
     topics = {topic: KnownTopic(one, since.get(topic, 0)) for topic, one in ids.items()}
-    save_topics(lake.topics(stream.table), topics)
+    save_topics(lake, stream.table, topics)
     table_id = delta_log.table_id(lake.bronze(stream.table))
-    fresh_identity(stream, table_id, newest + 2).save(lake.identity(stream.table))
-    # Last, since a stream whose checkpoint is gone is refused.
-    lake.checkpoint(stream.table).mkdir(parents=True, exist_ok=True)
+    fresh_identity(stream, table_id, newest + 2).save(lake, stream.table)
+    start_checkpoint(lake, stream.table)
     log.info("%s: it goes on from %s", stream.name, starts)
 
 
@@ -97,7 +96,7 @@ def lacks_messages(spark: SparkSession, lake: Lake, stream: Stream, admin: Broke
     if not isinstance(stream.source, KafkaSource) or not lake.is_table(lake.bronze(stream.table)):
         return False
     earliest = admin.earliest(stream.source)
-    ids, known = admin.topic_ids(earliest), known_topics(lake.topics(stream.table))
+    ids, known = admin.topic_ids(earliest), known_topics(lake, stream.table)
     if any(known[topic].id != ids[topic] for topic in ids.keys() & known.keys()):
         return True
     landed = _last_offsets(_rows(spark, lake, stream.table), ())
@@ -120,7 +119,7 @@ def record_missing(
         if table.name not in missing or not lake.is_table(lake.bronze(table.bronze)):
             continue
         topic = database.topic(table)
-        known = known_topics(lake.topics(table.bronze)).get(topic)
+        known = known_topics(lake, table.bronze).get(topic)
         rows = _rows(spark, lake, table.bronze)
         landed = _last_offsets(rows.where(_is_since({topic: known.since if known else 0})), ())
         gaps = [
@@ -186,9 +185,9 @@ def _gaps_of_topics(gone: Offsets, remade: Collection[str]) -> Iterator[DataLoss
 
 def _read_offsets(lake: Lake, stream: Stream) -> Offsets:
     """Where the checkpoint that is there would go on."""
-    checkpoint = lake.checkpoint(stream.table)
+    checkpoint = checkpoint_of(lake, stream.table)
     try:
-        return counted(checkpoint, newest_committed(checkpoint)) or {}
+        return checkpoint.offsets(checkpoint.newest_committed) or {}
     except ValueError:
         # It is torn, which may be why somebody recovers.
         return {}

@@ -5,16 +5,15 @@ So a stream goes on while its types are decided on, and its tables have one writ
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from ingest.event_types.event_type import Change, EventType
+from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
 
 log = logging.getLogger(__name__)
@@ -65,18 +64,26 @@ class Answer:
 def leave(lake: Lake, request: Request) -> None:
     """Put a request where the owner of its stream finds it."""
     written = {**asdict(request), "change": request.change.value}
-    _write(_path(lake, request.id, "json"), written)
+    write_json(lake.storage, _key(lake, request.id, "json"), written)
 
 
 def pending(lake: Lake, stream: str) -> Iterator[Request]:
-    """A stream's requests, oldest first. A file that is none is put aside."""
-    for path in sorted(lake.requests().glob("*.json")):
+    """A stream's requests, oldest first. A file that is none is renamed to `.refused`."""
+    storage = lake.storage
+    names = sorted(one.name for one in storage.list(lake.requests()))
+    for name in [one for one in names if one.endswith(".json")]:
+        key = f"{lake.requests()}/{name}"
         try:
-            written = json.loads(path.read_text("utf-8"))
+            written = read_json(storage, key)
+            if written is None:
+                # Its stream's owner has answered it.
+                continue
             request = Request(**{**written, "change": Change(written["change"])})
         except (ValueError, TypeError, KeyError) as error:
-            log.warning("%s is no request and is put aside: %s", path, error)
-            path.rename(path.with_suffix(".refused"))
+            refused = f"{key.removesuffix('.json')}.refused"
+            log.warning("%s is no request; it is kept as %s: %s", key, refused, error)
+            storage.put(refused, storage.read(key) or b"")
+            storage.delete(key)
             continue
         if request.stream == stream:
             yield request
@@ -84,28 +91,20 @@ def pending(lake: Lake, stream: str) -> Iterator[Request]:
 
 def answer(lake: Lake, request: Request, given: Answer) -> None:
     """Answer a request, which is gone then."""
-    _write(_path(lake, request.id, "answer"), asdict(given))
-    _path(lake, request.id, "json").unlink(missing_ok=True)
+    write_json(lake.storage, _key(lake, request.id, "answer"), asdict(given))
+    lake.storage.delete(_key(lake, request.id, "json"))
 
 
 def awaited(lake: Lake, request: Request, seconds: float) -> Answer | None:
     """The answer, taken away; None where there is none after so many seconds."""
-    path, until = _path(lake, request.id, "answer"), time.monotonic() + seconds
-    while not path.exists():
+    key, until = _key(lake, request.id, "answer"), time.monotonic() + seconds
+    while (given := read_json(lake.storage, key)) is None:
         if time.monotonic() > until:
             return None
         time.sleep(0.1)
-    given = Answer(**json.loads(path.read_text("utf-8")))
-    path.unlink()
-    return given
+    lake.storage.delete(key)
+    return Answer(**given)
 
 
-def _path(lake: Lake, request: str, ending: str) -> Path:
-    return lake.requests() / f"{request}.{ending}"
-
-
-def _write(path: Path, value: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(".new")
-    new.write_text(json.dumps(value) + "\n", "utf-8")
-    new.replace(path)
+def _key(lake: Lake, request: str, ending: str) -> str:
+    return f"{lake.requests()}/{request}.{ending}"

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -33,16 +32,15 @@ from ingest.sources.listing import check_folder
 from ingest.spark import delta_tables
 from ingest.spark.session import OUT_OF_MEMORY, exit_code, session
 from ingest.storage.layout import Lake
-from ingest.storage.locks import StreamLock
+from ingest.storage.locks import stream_lock
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
 
-# Seconds between two looks at the folders, and between two writes of the progress rows.
+# Seconds between two looks at the folders.
 _LOOK_EVERY = 1.0
-_WRITE_EVERY = 60.0
 # What comes back by itself.
 _AWAY = (BrokerUnreachable, RegistryUnreachable)
 
@@ -62,7 +60,7 @@ def run(lake: Lake, streams: Sequence[Stream]) -> list[HeadwaterError]:
         errors += behind
         for query in queries:
             while (query.is_active or query.continues()) and not stopping.wait(0.1):
-                pass
+                progress.write_if_due()
             if query.is_active:
                 query.stop()
             query.wait()
@@ -147,7 +145,6 @@ def _watch(
     turns: BatchScheduler,
 ) -> None:
     """Look after streams until asked to stop, or until none is left."""
-    written = time.monotonic()
     while not stopping.wait(_LOOK_EVERY) and (queries or retries.waiting):
         for query in queries.copy():
             if stopping.is_set():
@@ -163,9 +160,7 @@ def _watch(
             started, failed = restart(due)
             queries += started
             errors += failed
-        if time.monotonic() - written > _WRITE_EVERY:
-            progress.write()
-            written = time.monotonic()
+        progress.write_if_due()
     turns.close()
     for query in queries:
         query.stop()
@@ -271,7 +266,7 @@ def owned(
             check_folder(one.source, f"{one.declared_in}: {one.name}")
     with contextlib.ExitStack() as stack:
         for one in streams:
-            stack.enter_context(StreamLock(lake.lock(one.table), one.name))
+            stack.enter_context(stream_lock(lake, one.table, one.name))
         stopping = threading.Event()
         with contextlib.ExitStack() as handlers:
             with signals_held():

@@ -23,10 +23,10 @@ from ingest.landing.batch import BatchProcessor
 from ingest.landing.writers import Writers
 from ingest.quarantine.release import release
 from ingest.runtime import requests
-from ingest.runtime.arrivals import arrivals
 from ingest.runtime.blame import Blame
-from ingest.runtime.checkpoint import identity_of, is_unfinished
-from ingest.runtime.parts import make_tables, parked_of, writers_of
+from ingest.runtime.checkpoint import identity_of
+from ingest.runtime.databases import watch_of
+from ingest.runtime.parts import make_tables, parked_of, source_of, writers_of
 from ingest.runtime.progress import WAITING, ProgressLog, error_fields, read_totals, save_totals
 from ingest.runtime.recovery_topics import recover_topics
 from ingest.runtime.requests import Answer, Request
@@ -36,6 +36,8 @@ from ingest.runtime.type_table_fill import TypeTableLoader
 from ingest.runtime.upkeep import TableMaintenance
 from ingest.schemas.column_comments import Comments
 from ingest.schemas.stream_schema import StreamSchema
+from ingest.sources.query_checkpoint import checkpoint_of
+from ingest.sources.stream_source import FileBatch
 from ingest.storage.layout import Lake
 
 if TYPE_CHECKING:
@@ -110,7 +112,9 @@ class StreamQuery:
         # Wrong hints are refused before anything runs.
         schema.load(_ALL_BATCHES)
         types.load(_ALL_BATCHES, schema.columns)
-        self._arrivals = arrivals(spark, lake, stream, clock)
+        self._checkpoint = checkpoint_of(lake, stream.table)
+        self._source = source_of(spark, lake, stream, clock)
+        self._database = watch_of(spark, lake, stream)
         self._types = types
         has_tables = stream.events.have_tables
         self._groups = (
@@ -142,8 +146,13 @@ class StreamQuery:
         )
 
     def discover(self) -> None:
-        """Look for what is new; say what has changed since it landed."""
-        changed = self._arrivals.discover()
+        """Look for new files; log those that have changed since they landed.
+
+        Raises GapFound and SourceUnreadable where a database's changes will not come.
+        """
+        if self._database:
+            self._database.look()
+        changed = self._source.discover()
         if changed:
             self._save(changed_files=self._totals.changed_files + changed)
         if self._parked and not self._is_planned and self._parked.has_due:
@@ -162,7 +171,7 @@ class StreamQuery:
         try:
             # Repeated, it has to find the types as they were.
             may_repeat = self._first_batch or self._has_landed
-            if may_repeat and is_unfinished(self._lake.checkpoint(self.stream.table)):
+            if may_repeat and self._checkpoint.is_unfinished:
                 return
             for request in requests.pending(self._lake, self.stream.name):
                 requests.answer(self._lake, request, self._answer(request))
@@ -194,13 +203,16 @@ class StreamQuery:
 
     def start(self, trigger: Trigger) -> None:
         """Start the query, or a batch that was planned; see `continues`."""
-        self._trigger, self._is_planned = trigger, self._arrivals.plan(at_once=self._has_parked)
+        self._trigger, self._is_planned = trigger, self._source.plan(at_once=self._has_parked)
         self._first_batch, self._has_parked = True, False
         self._has_landed = self._is_stopping = False
+        if self._database:
+            # It creates the topics.
+            self._database.begin()
         writer = (
-            self._arrivals.stream()
+            self._source.stream()
             .writeStream.queryName(self.stream.name)
-            .option("checkpointLocation", str(self._lake.checkpoint(self.stream.table)))
+            .option("checkpointLocation", self._checkpoint.url)
             .foreachBatch(self._batch)
         )
         if self._is_planned:
@@ -253,7 +265,7 @@ class StreamQuery:
             if not self._is_restarting:
                 self.error = self.error or explained(error, self.stream.name, self._lake)
         if self.error:
-            self.error = self._arrivals.traced(self.error)
+            self.error = self._source.traced(self.error)
         self.leave_tables()
         self._count_at_last()
         if not isinstance(self.error, BrokerUnreachable):
@@ -266,7 +278,7 @@ class StreamQuery:
 
     def close(self) -> None:
         """Give back what was used to ask the source."""
-        self._arrivals.close()
+        self._source.close()
 
     def goes_on(self) -> bool:
         """Whether it can start again behind messages that are gone, as the stream declares.
@@ -322,7 +334,7 @@ class StreamQuery:
 
     def acknowledge(self) -> None:
         """Tell the source what has landed."""
-        lag = self._arrivals.acknowledge()
+        lag = self._source.acknowledge()
         if lag != self._totals.lag:
             self._save(lag=lag)
         if self._waits and self.is_active and self._query.status["message"] == _IDLE:
@@ -357,10 +369,14 @@ class StreamQuery:
     def _land(self, arrived: DataFrame, batch: int) -> None:
         began = time.monotonic()
         repeated = self._first_batch
-        landed = self._arrivals.land(arrived, batch, self._landing, repeated=repeated)
-        if landed is None:
+        found = self._source.read_batch(arrived, batch, self._landing.first_batch_id + 2 * batch)
+        if found is None:
             # After a recovery the newest batch is the first with files, not the first.
             return
+        if isinstance(found, FileBatch):
+            landed = self._landing.land(found.paths, batch, repeated=repeated)
+        else:
+            landed = self._landing.land_messages(found.messages, batch, repeated=repeated)
         self._first_batch = False
         now = self._clock()
         with self._counting:
@@ -381,7 +397,7 @@ class StreamQuery:
         )
         # At last: where this batch is not committed any more, the next one begins behind it.
         if self._trigger is Trigger.CONTINUOUS and not self._is_planned:
-            self._is_restarting = self._arrivals.plan_behind(batch) or self._is_restarting
+            self._is_restarting = self._source.plan_next(batch) or self._is_restarting
 
     def _have_applied(self, batch_id: int) -> None:
         self._save(current_batch_id=batch_id)

@@ -8,7 +8,6 @@ where it stopped.
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
@@ -17,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.declarations.stream import Stream
@@ -26,6 +24,7 @@ from ingest.event_types.catalog import EventTypes, TypeTable
 from ingest.event_types.registration import Filled
 from ingest.landing.type_tables import Staged, TypeTables
 from ingest.runtime.spark_errors import explained
+from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
 
 if TYPE_CHECKING:
@@ -53,10 +52,7 @@ class GroupState:
 
 def group_states(lake: Lake, table: str) -> list[GroupState]:
     """The states of the groups of the stream that lands `table`, by name."""
-    try:
-        found = json.loads(_states_file(lake, table).read_text("utf-8"))
-    except FileNotFoundError:
-        return []
+    found = read_json(lake.storage, _states_key(lake, table)) or []
     return [GroupState(**one) for one in found]
 
 
@@ -181,12 +177,8 @@ class TypeTableLoader:
                 at=datetime.now(UTC).isoformat(timespec="seconds"),
             )
         self._states = states
-        path = _states_file(self._lake, self._stream.table)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_suffix(".new")
         written = [asdict(one) for _, one in sorted(states.items())]
-        new.write_text(json.dumps(written, indent=1) + "\n", "utf-8")
-        new.replace(path)
+        write_json(self._lake.storage, _states_key(self._lake, self._stream.table), written)
 
 
 @dataclass(slots=True)
@@ -255,5 +247,5 @@ class _Turn:
         return {name: replace(held, batch_id=batch_id) for name, held in known.items() if held}
 
 
-def _states_file(lake: Lake, table: str) -> Path:
-    return Path(lake.root, "_progress", f"{table}__groups.json")
+def _states_key(lake: Lake, table: str) -> str:
+    return lake.progress(f"{table}__groups.json")

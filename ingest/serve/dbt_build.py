@@ -12,7 +12,6 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.cli.main import dbtRunner
@@ -48,7 +47,7 @@ class DbtBuild:
     manifest: Manifest
     facts: DriverState
     records: FastBookkeeping
-    root: Path = field(default_factory=settings.project_dir)
+    root: str = field(default_factory=lambda: str(settings.project_dir()))
 
     def build(
         self, models: Set[str], ends: Callable[[], bool], registered: Catalog | None = None
@@ -120,10 +119,9 @@ class DbtBuild:
             dbt_build.BuildTask = whole  # type: ignore[misc]
 
     def _options(self) -> list[str]:
-        root = str(self.root)
         return [
-            *("--project-dir", root, "--profiles-dir", root, "--target", _SESSION),
-            *("--target-path", str(self.root / _TARGET)),
+            *("--project-dir", self.root, "--profiles-dir", self.root, "--target", _SESSION),
+            *("--target-path", f"{self.root}/{_TARGET}"),
             *("--log-level", "none", "--log-level-file", "none", "--quiet", "--no-use-colors"),
             *("--no-write-json", "--no-send-anonymous-usage-stats"),
         ]

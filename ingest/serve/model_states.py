@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from ingest.serve.backlog import Built, Outcome
 from ingest.serve.models import Model
+from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
+
+# In the folder of progress; files of streams begin with no underscore.
+_FILE = "_models.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +38,7 @@ class ModelState:
 
 def model_states(lake: Lake) -> list[ModelState]:
     """The states of the models that `ingest serve` builds, by name; none where it never ran."""
-    try:
-        found = json.loads(_file(lake).read_text("utf-8"))
-    except FileNotFoundError:
-        return []
+    found = read_json(lake.storage, lake.progress(_FILE)) or []
     return [ModelState(**one) for one in found]
 
 
@@ -63,13 +62,5 @@ class ModelStates:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         for model, one in built.items():
             self._states[model] = self._states[model].after(one, now)
-        path = _file(self._lake)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_suffix(".new")
         written = [asdict(one) for _, one in sorted(self._states.items())]
-        new.write_text(json.dumps(written, indent=1) + "\n", "utf-8")
-        new.replace(path)
-
-
-def _file(lake: Lake) -> Path:
-    return Path(lake.root, "_progress", "_models.json")
+        write_json(self._lake.storage, self._lake.progress(_FILE), written)

@@ -11,7 +11,6 @@ import ipaddress
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest.client_properties import read_properties
@@ -55,7 +54,7 @@ def address(text: str, properties_file: str | None = None) -> Address:
     host = host.strip("[]") or "127.0.0.1"
     if not number.isdigit() or not 0 < int(number) < 65536:
         raise AddressRefused(f"--sql {text}: say a port, or an address and a port: 127.0.0.1:10000")
-    properties = _read(Path(properties_file)) if properties_file else {}
+    properties = _read(properties_file) if properties_file else {}
     if properties.get(_TRANSPORT, _BINARY).lower() != _BINARY:
         # Spark's server of HTTP knows no host: it listens on every address.
         raise AddressRefused(f"HEADWATER_SQL_PROPERTIES: {_TRANSPORT} can only be {_BINARY}")
@@ -117,7 +116,7 @@ def _is_loopback(host: str) -> bool:
     return all(ipaddress.ip_address(one).is_loopback for one in found)
 
 
-def _read(path: Path) -> Mapping[str, str]:
+def _read(path: str) -> Mapping[str, str]:
     name = "HEADWATER_SQL_PROPERTIES"
     found = read_properties(path, name, AddressRefused)
     for key in found:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.declarations.stream import FileSource
-from ingest.sources.listing import FoundFile
+from ingest.sources.query_checkpoint import QueryCheckpoint
 from ingest.spark import delta_tables
 from ingest.storage import delta_log
+from ingest.storage.files import FoundFile
 from ingest.storage.layout import is_table
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class FileQueue:
             self.append(changed, CHANGED, now)
         return changed
 
-    def stream(self, checkpoint: Path) -> DataFrame:
+    def stream(self, checkpoint: QueryCheckpoint) -> DataFrame:
         """The queue as a stream: one commit, so one list of files, a batch.
 
         From the first commit on, which a new query finds there: of a table as it is, Spark would
@@ -106,13 +106,13 @@ class FileQueue:
             self._known[file.path] = (file.size, file.modified_us)
 
 
-def _began_with_the_table(checkpoint: Path) -> bool:
+def _began_with_the_table(checkpoint: QueryCheckpoint) -> bool:
     """Whether a query's first batch was planned of the table as it was, as earlier code did.
 
     Should it run again, it must be planned alike, or files would come twice.
     """
-    first = checkpoint / "offsets" / "0"
-    return first.exists() and '"isStartingVersion":true' in first.read_text("utf-8")
+    first = checkpoint.offsets(0)
+    return first is not None and bool(first.get("isStartingVersion"))
 
 
 def batches(files: Sequence[FoundFile], source: FileSource) -> Iterator[list[FoundFile]]:

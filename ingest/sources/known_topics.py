@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
 
 from ingest.spark.kafka_admin import Offsets
 from ingest.spark.sql import text_literal
+from ingest.storage.json_files import read_json, write_json
+from ingest.storage.layout import Lake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,14 +24,14 @@ class Recovered:
     batches: Sequence[int] = ()
 
     @staticmethod
-    def read(path: Path) -> Recovered | None:
+    def read(lake: Lake, table: str) -> Recovered | None:
         """What was saved; None for a stream that was never recovered."""
-        there = _read(path)
+        there = read_json(lake.storage, lake.recovered(table))
         return Recovered(**there) if there else None
 
-    def save(self, path: Path) -> None:
+    def save(self, lake: Lake, table: str) -> None:
         """Save it."""
-        save(path, asdict(self))
+        write_json(lake.storage, lake.recovered(table), asdict(self))
 
     def comes_again(self, starts: Offsets | None) -> bool:
         """Whether a batch that starts there may hold what was landed before the recovery."""
@@ -70,27 +69,13 @@ class KnownTopic:
     since: int
 
 
-def known_topics(path: Path) -> Mapping[str, KnownTopic]:
-    """The topics that were read, by name."""
-    return {name: KnownTopic(**one) for name, one in (_read(path) or {}).items()}
+def known_topics(lake: Lake, table: str) -> Mapping[str, KnownTopic]:
+    """The topics that the stream of `table` has read, by name."""
+    there = read_json(lake.storage, lake.topics(table)) or {}
+    return {name: KnownTopic(**one) for name, one in there.items()}
 
 
-def save_topics(path: Path, topics: Mapping[str, KnownTopic]) -> None:
+def save_topics(lake: Lake, table: str, topics: Mapping[str, KnownTopic]) -> None:
     """Save the topics that were read."""
-    save(path, {name: asdict(one) for name, one in topics.items()})
-
-
-def save(path: Path, value: Mapping[str, Any]) -> None:
-    """Write it so that a reader finds all of it or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(".new")
-    new.write_text(json.dumps(value) + "\n", "utf-8")
-    new.replace(path)
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return None
-    return found
+    value = {name: asdict(one) for name, one in topics.items()}
+    write_json(lake.storage, lake.topics(table), value)

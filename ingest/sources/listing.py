@@ -7,28 +7,18 @@ again, a file's age means nothing, and size and time of change come with each na
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime
-from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
-
-from pyarrow import fs
 
 from ingest import settings
 from ingest.declarations.globs import matches
 from ingest.declarations.stream import DatedFolders, FileSource, Stream
 from ingest.errors import DeclarationInvalid, FolderMissing, SourceUnreadable
-from ingest.storage.files import LOCAL, opened
-
-
-@dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file as a listing showed it; `modified_us` counts microseconds since 1970 in UTC."""
-
-    path: str
-    size: int
-    modified_us: int
+from ingest.storage import files
+from ingest.storage.files import FoundFile
+from ingest.storage.layout import Lake
+from ingest.storage.local import LOCAL
 
 
 def check_folder(source: FileSource, declared: str) -> None:
@@ -44,8 +34,7 @@ def check_paths(streams: Iterable[Stream]) -> list[str]:
         if isinstance(stream.source, FileSource) and (reason := _why_no_folder(stream.source)):
             place = f"{stream.declared_in}: {stream.name}"
             missing.append(f"{place}: {reason}")
-            system, root = _opened(stream.source)
-            if system.get_file_info(root).type is fs.FileType.File:
+            if files.is_file(_folder_of(stream.source)):
                 wrong.append((place, f"meta.ingest.{reason}"))
     if wrong:
         raise DeclarationInvalid(wrong)
@@ -53,13 +42,13 @@ def check_paths(streams: Iterable[Stream]) -> list[str]:
 
 
 def _why_no_folder(source: FileSource) -> str | None:
-    system, root = _opened(source)
-    kind = system.get_file_info(root).type
-    if kind is fs.FileType.Directory:
+    folder = _folder_of(source)
+    if files.is_folder(folder):
         return None
-    if kind is fs.FileType.File:
-        return f"path {source.path!r}: {root} is a file; name its folder, and path_glob_filter"
-    return f"path {source.path!r}: {root} is not a folder; create it or mend the path"
+    shown = folder.removeprefix(LOCAL)
+    if files.is_file(folder):
+        return f"path {source.path!r}: {shown} is a file; name its folder, and path_glob_filter"
+    return f"path {source.path!r}: {shown} is not a folder; create it or mend the path"
 
 
 def listed(source: FileSource, known: Collection[str], now: datetime) -> list[FoundFile]:
@@ -68,49 +57,42 @@ def listed(source: FileSource, known: Collection[str], now: datetime) -> list[Fo
     A closed folder from which no file is known is listed: it came late, or this is the first
     time. Raises SourceUnreadable.
     """
-    system, root = _opened(source)
-    prefix = source.path.split("://")[0] + "://" if "://" in source.path else ""
     closed = _closed_folders(source.dated_folders, known, now.date())
     youngest = (now - source.min_file_age).timestamp()
     try:
         found = [
-            FoundFile(prefix + info.path, info.size, info.mtime_ns // 1000)
-            for info in _walked(system, root, closed)
-            if matches(info.base_name, source.path_glob_filter)
-            and (not source.min_file_age or info.mtime_ns / 1e9 <= youngest)
+            file
+            for file in files.walk(_folder_of(source), closed.__contains__)
+            if matches(file.path.rpartition("/")[2], source.path_glob_filter)
+            and (not source.min_file_age or file.modified_us / 1e6 <= youngest)
         ]
     except OSError as error:
         raise SourceUnreadable(f"{source.path}: cannot be listed: {error}") from error
     return sorted(found, key=lambda file: (file.modified_us, file.path))
 
 
-def released_files(folder: Path) -> list[FoundFile]:
-    """Files of records that left quarantine."""
-    found = ((path, path.stat()) for path in sorted(folder.glob("*.jsonl")))
-    return [FoundFile(str(path), one.st_size, one.st_mtime_ns // 1000) for path, one in found]
+def released_files(lake: Lake, table: str) -> list[FoundFile]:
+    """Files of records that left quarantine and are to land in a table, by name."""
+    folder = lake.released(table)
+    return [
+        FoundFile(lake.url(f"{folder}/{one.name}"), one.size, one.modified_us)
+        for one in sorted(lake.storage.list(folder))
+        if one.name.endswith(".jsonl")
+    ]
 
 
-def folder_of(source: FileSource) -> str:
-    """The stream's folder, in its file system."""
-    return _opened(source)[1]
+def path_in_folder(path: str, source: FileSource) -> str | None:
+    """The path of a file below the stream's folder; None where it is elsewhere."""
+    root = _folder_of(source).removeprefix(LOCAL).rstrip("/") + "/"
+    file = path.removeprefix(LOCAL)
+    return file.removeprefix(root) if file.startswith(root) else None
 
 
-def _opened(source: FileSource) -> tuple[fs.FileSystem, str]:
+def _folder_of(source: FileSource) -> str:
+    """The stream's folder: an absolute path or a URL, in which names are as they are."""
     located = settings.located(source.path)
     # The declared URL has blanks and the like as %20; what is found below it has them plain.
-    return opened(unquote(located) if located.startswith(LOCAL) else located)
-
-
-def _walked(system: fs.FileSystem, folder: str, closed: frozenset[str]) -> Iterator[fs.FileInfo]:
-    for info in system.get_file_info(fs.FileSelector(folder)):
-        # A leading dot or underscore marks what is not (yet) data, as everywhere in Hadoop.
-        if info.base_name.startswith((".", "_")):
-            continue
-        if info.type == fs.FileType.Directory:
-            if info.path not in closed:
-                yield from _walked(system, info.path, closed)
-        elif info.type == fs.FileType.File:
-            yield info
+    return unquote(located) if located.startswith(LOCAL) else located
 
 
 def _closed_folders(
@@ -119,10 +101,16 @@ def _closed_folders(
     if dated is None:
         return frozenset()
     oldest_open = today - dated.open_for
+    folders: set[str] = set()
+    for path in known:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
     return frozenset(
-        str(folder)
-        for folder in {parent for path in known for parent in PurePosixPath(path).parents}
-        if (day := _day(folder.name, dated.format)) and day < oldest_open
+        folder
+        for folder in folders
+        if (day := _day(folder.rpartition("/")[2], dated.format)) and day < oldest_open
     )
 
 

@@ -9,16 +9,10 @@ it runs them as they stand. A query at work that meets one ends, for Spark begin
 
 from __future__ import annotations
 
-import json
 import re
-import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from ingest.spark.kafka_admin import Offsets
-
-# Of batches without time, as Spark describes them in its checkpoint.
-_METADATA = {"batchWatermarkMs": 0, "conf": {}}
 
 
 def pattern(topics: Sequence[str]) -> str:
@@ -62,13 +56,3 @@ def _shared(waiting: dict[str, int], most: int) -> dict[str, int]:
         taken[number] = count if total <= most else -(-count * most // total)
         most, total = most - taken[number], total - count
     return taken
-
-
-def write_batch(checkpoint: Path, number: int, ends: Offsets) -> None:
-    """Put a batch where Spark keeps those that were begun, so that a reader finds all or none."""
-    metadata = {**_METADATA, "batchTimestampMs": int(time.time() * 1000)}
-    path = checkpoint / "offsets" / str(number)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{number}.planned")
-    new.write_text("\n".join(["v1", json.dumps(metadata), json.dumps(ends)]), "utf-8")
-    new.replace(path)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import functools
-import shutil
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as T
@@ -15,7 +13,7 @@ from pyspark.sql import types as T
 from ingest.spark.data_types import has_local_times
 from ingest.spark.sql import quoted, sql_type, text_literal
 from ingest.storage import delta_log
-from ingest.storage.layout import Lake, is_table
+from ingest.storage.layout import LOG, Lake, is_table, storage_at
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -62,12 +60,12 @@ def _remove_remains(path: str) -> None:
 
     Delta takes the folder for a table, and would make none.
     """
-    log = Path(path, "_delta_log")
-    if log.is_dir() and not is_table(path):
+    storage = storage_at(path)
+    if storage.exists(LOG) and not is_table(path):
         # Another process may be about to commit.
         time.sleep(_TO_COMMIT)
         if not is_table(path):
-            shutil.rmtree(log, ignore_errors=True)
+            storage.delete_tree(LOG)
 
 
 def append(rows: DataFrame, path: str, user_metadata: str) -> None:

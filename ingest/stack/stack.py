@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import signal
 import subprocess
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from ingest import settings
-from ingest.client_properties import stack_file
 from ingest.errors import InputError, StackFailed
 from ingest.spark import launch
 from ingest.stack.broker import Broker
@@ -24,6 +22,7 @@ from ingest.stack.part import Part, ServiceHome
 from ingest.stack.ports import free_port, refuse_taken
 from ingest.stack.postgres import Postgres
 from ingest.stack.registry import Registry
+from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
 
 # Seconds that a part may take to answer, and to end.
@@ -238,22 +237,13 @@ class Stack:
         return pid if is_it else None
 
     def _known(self) -> dict[str, dict[str, Any]]:
-        try:
-            known: dict[str, dict[str, Any]] = json.loads(self._file.read_text("utf-8"))
-        except FileNotFoundError:
-            return {}
+        known: dict[str, dict[str, Any]] = read_json(self._lake.storage, self._lake.stack()) or {}
         return known
 
     def _remember(self, name: str, **values: object) -> None:
         known = self._known()
         known[name] = {**known.get(name, {}), **values}
-        new = self._file.with_suffix(".new")
-        new.write_text(json.dumps(known, indent=2) + "\n", "utf-8")
-        new.replace(self._file)
-
-    @property
-    def _file(self) -> Path:
-        return stack_file(self._lake)
+        write_json(self._lake.storage, self._lake.stack(), known)
 
 
 def _ended(name: str, pid: int, wish: signal.Signals) -> None:

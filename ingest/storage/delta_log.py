@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 from collections import Counter
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
-from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,7 +26,7 @@ from deltalake import (
 from deltalake.exceptions import CommitFailedError
 from pyarrow import parquet
 
-from ingest.storage.layout import is_table
+from ingest.storage.layout import LOG, is_table, storage_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,6 +40,7 @@ _FIRST_PROTOCOL = 2
 _LARGE = 2**24
 # Of a commit's name; checkpoints and logs that were put together have longer ones.
 _DIGITS = 20
+_FIRST_COMMIT = f"{0:0{_DIGITS}}.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +66,12 @@ def create(path: str, schema: str, properties: Mapping[str, str]) -> None:
     """
     if is_table(path):
         return
-    # A second maker would commit its own definition behind the first one's, so the log is made
-    # aside. Delta passes over such folders, should a process be killed here.
-    aside = Path(path, f"_making-{uuid4().hex}")
-    DeltaTable.create(aside, Schema.from_json(schema), configuration=dict(properties))
-    try:
-        (aside / "_delta_log").rename(Path(path, "_delta_log"))
-    except OSError:
-        # There is one that is not empty.
-        if not is_table(path):
-            raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    # Of two writers of the first commit, deltalake lets the second one commit its definition as
+    # the second version. So the commit is written elsewhere, and put only where there is none.
+    with TemporaryDirectory() as folder:
+        DeltaTable.create(folder, Schema.from_json(schema), configuration=dict(properties))
+        commit = Path(folder, LOG, _FIRST_COMMIT).read_bytes()
+    storage_at(path).put_new(f"{LOG}/{_FIRST_COMMIT}", commit)
 
 
 def table_id(path: str) -> str:
@@ -235,6 +229,11 @@ def rows_where(
     if present:
         conditions.append(pc.field(present).is_valid())
     return _read(DeltaTable(path), columns, reduce(and_, conditions))
+
+
+def schema_json(path: str) -> str:
+    """A table's schema in JSON, as Spark and Delta write it."""
+    return str(DeltaTable(path).schema().to_json())
 
 
 def column_names(path: str) -> list[str]:

@@ -1,72 +1,119 @@
-"""Where everything lies below the lake's root."""
+"""Layout of a lake: where tables and the state of streams are below its root."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+
+from ingest.errors import InputError
+from ingest.storage.local import LOCAL, LocalStorage
+from ingest.storage.storage import Storage
+
+# Folder of a Delta table's log.
+LOG = "_delta_log"
+
+
+def storage_at(root: str) -> Storage:
+    """Return the storage whose root is a path or URL. Raises InputError for unknown schemes."""
+    if "://" in root and not root.startswith(LOCAL):
+        raise InputError(f"{root}: only a folder of this machine can be read and written")
+    return LocalStorage(root)
 
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """A lake folder: tables at `<root>/<schema>/<name>`, our own state below `_` folders."""
+    """A lake: tables at `<root>/<schema>/<name>`, the state of streams below `_` folders.
+
+    Tables are URLs, as Spark and deltalake take them; all else are keys of `storage`.
+    """
 
     root: str
 
+    @property
+    def storage(self) -> Storage:
+        """Storage whose root is the lake's. Raises InputError."""
+        return storage_at(self.root)
+
     def table(self, schema: str, name: str) -> str:
-        """Folder of a table."""
+        """URL of a table."""
         return f"{self.root}/{schema}/{name}"
 
     def bronze(self, name: str) -> str:
-        """Folder of a bronze table."""
+        """URL of a bronze table."""
         return self.table("bronze", name)
 
     def ops(self, name: str) -> str:
-        """Folder of a bookkeeping table."""
+        """URL of a bookkeeping table."""
         return self.table("ops", name)
 
-    def checkpoint(self, table: str) -> Path:
-        """Structured Streaming's checkpoint of the stream that lands `table`."""
-        return Path(self.root, "_checkpoints", table)
-
-    def identity(self, table: str) -> Path:
-        """File that ties a checkpoint to its stream and table."""
-        return Path(self.root, "_checkpoints", f"{table}.json")
-
-    def topics(self, table: str) -> Path:
-        """File of the topics that the stream of `table` has read, by what identifies them."""
-        return Path(self.root, "_checkpoints", f"{table}.topics.json")
-
-    def recovered(self, table: str) -> Path:
-        """File of the offsets from which the stream of `table` goes on after a recovery."""
-        return Path(self.root, "_checkpoints", f"{table}.recovered.json")
-
     def queue(self, table: str) -> str:
-        """Folder of the queue of files that the stream of `table` has found."""
-        return f"{self.root}/_files/{table}"
+        """URL of the table of files that the stream of `table` has found."""
+        return self.table("_files", table)
 
-    def lock(self, table: str) -> Path:
-        """Lock file of the stream that lands `table`."""
-        return Path(self.root, "_locks", f"{table}.lock")
+    def checkpoint(self, table: str) -> str:
+        """Key of the folder of Structured Streaming's checkpoint of the stream of `table`."""
+        return f"_checkpoints/{table}"
 
-    def requests(self) -> Path:
-        """Folder of what people ask of the process that lands a stream."""
-        return Path(self.root, "_requests")
+    def identity(self, table: str) -> str:
+        """Key of the file that ties a checkpoint to its stream and table."""
+        return f"_checkpoints/{table}.json"
 
-    def released(self, table: str) -> Path:
-        """Folder of records that left quarantine and are to land in `table`."""
-        return Path(self.root, "_released", table)
+    def topics(self, table: str) -> str:
+        """Key of the file of the topics that the stream of `table` has read, with their ids."""
+        return f"_checkpoints/{table}.topics.json"
 
-    def staged(self, table: str) -> Path:
-        """Folder of events on their way from `table` to the tables of their types."""
-        return Path(self.root, "_staged", table)
+    def recovered(self, table: str) -> str:
+        """Key of the file of offsets from which the stream of `table` reads after a recovery."""
+        return f"_checkpoints/{table}.recovered.json"
+
+    def lock(self, table: str) -> str:
+        """Key of the lock of the stream of `table`."""
+        return f"_locks/{table}.lock"
+
+    def requests(self) -> str:
+        """Key of the folder of requests to the processes that land streams."""
+        return "_requests"
+
+    def progress(self, name: str = "") -> str:
+        """Key of the folder of progress and states, or of a file in it."""
+        return f"_progress/{name}" if name else "_progress"
+
+    def released(self, table: str) -> str:
+        """Key of the folder of records that left quarantine and are to land in `table`."""
+        return f"_released/{table}"
+
+    def staged(self, table: str) -> str:
+        """Key of the folder of events between `table` and the tables of their types."""
+        return f"_staged/{table}"
+
+    def trials(self, table: str) -> str:
+        """Key of the folder of lakes in which files of the stream of `table` are tried out."""
+        return f"_trials/{table}"
+
+    def stack(self) -> str:
+        """Key of the file of the processes and ports of the lake's own stack."""
+        return "_stack/stack.json"
+
+    def tables(self) -> list[str]:
+        """Names of all tables, each `<schema>.<name>`, in order."""
+        storage = self.storage
+        return sorted(
+            f"{schema.name}.{table.name}"
+            for schema in storage.list("")
+            if schema.is_folder and not schema.name.startswith("_")
+            for table in storage.list(schema.name)
+            if table.is_folder and storage.exists(f"{schema.name}/{table.name}/{LOG}")
+        )
+
+    def url(self, key: str) -> str:
+        """URL of a key."""
+        return self.storage.url(key)
 
     def is_table(self, path: str) -> bool:
-        """Whether a folder holds a Delta table."""
+        """Return whether there is a Delta table at a URL."""
         return is_table(path)
 
 
 def is_table(path: str) -> bool:
-    """Whether a folder holds a Delta table."""
-    log = Path(path, "_delta_log")
-    # A folder alone may be what a first write has left that was interrupted.
-    return any(log.glob("*.json")) or any(log.glob("*.parquet"))
+    """Return whether there is a Delta table at a URL."""
+    # A folder without them is what an interrupted first write has left.
+    return any(one.name.endswith((".json", ".parquet")) for one in storage_at(path).list(LOG))

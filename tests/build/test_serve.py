@@ -14,7 +14,7 @@ from pyhive import hive  # type: ignore[import-untyped]
 from thrift.transport.TTransport import TTransportException  # type: ignore[import-untyped]
 
 from ingest.storage import delta_log
-from ingest.storage.locks import StreamLock
+from ingest.storage.locks import stream_lock
 from tests.build.served import (
     PATIENCE,
     Served,
@@ -173,7 +173,7 @@ def test_sigterm_to_the_group_ends_it_after_the_model_and_frees_the_lake(served:
     os.killpg(served.process.pid, signal.SIGTERM)
     _, said = served.process.communicate(timeout=PATIENCE)
     assert "Traceback" not in said
-    with StreamLock(served.lake.lock("test__orders"), "test.orders"):
+    with stream_lock(served.lake, "test__orders", "test.orders"):
         # Nobody else has it, and the next one opens the catalog.
         assert served.process.returncode == 0, said
     for model, orders in (("agg_orders", before + 1), ("agg_forgotten", before)):
@@ -185,7 +185,7 @@ def test_sigterm_to_the_group_ends_it_after_the_model_and_frees_the_lake(served:
 def guarded(served: Served) -> Iterator[Served]:
     """The same lake, which is free, served to those who log in; its streams have failed."""
     for table in ("test__orders", "test__events"):
-        shutil.rmtree(served.lake.checkpoint(table))
+        shutil.rmtree(served.lake.url(served.lake.checkpoint(table)))
     told = served.project / "sql.properties"
     ldap = ("=LDAP", ".ldap.url=ldap://127.0.0.1:9", ".ldap.baseDN=dc=example")
     told.write_text("\n".join(f"hive.server2.authentication{one}" for one in ldap), "utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator, Sequence
 
@@ -17,11 +16,11 @@ from pyspark.sql import SparkSession
 from typing_extensions import override
 
 from ingest import settings
-from ingest.client_properties import stack_file
 from ingest.stack.broker import Broker
 from ingest.stack.part import ServiceHome
 from ingest.stack.postgres import address
 from ingest.stack.stack import Stack
+from ingest.storage.json_files import read_json
 from ingest.storage.layout import Lake
 from tests.live.topics import PASSWORD, Topics
 from tests.spark.conftest import spark
@@ -66,11 +65,13 @@ def topics(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     try:
         stack.up(lambda _: None)
         login(stack.address("kafka"))
+        known = read_json(lake.storage, lake.stack())
+        assert known
         yield Topics(
             spark,
             root,
             address=stack.address("kafka"),
-            logins=f"127.0.0.1:{json.loads(stack_file(lake).read_text())['kafka']['ports']['logins']}",
+            logins=f"127.0.0.1:{known['kafka']['ports']['logins']}",
             database=address(int(stack.address("postgres").partition(":")[2])),
             stack=stack,
         )

@@ -20,7 +20,7 @@ from ingest.connectors.postgres import PostgresLog
 from ingest.declarations.stream import DatabaseTable
 from ingest.errors import GapFound, SourceUnreadable, StreamLocked
 from ingest.runtime.progress import read_totals
-from ingest.storage.locks import StreamLock
+from ingest.storage.locks import stream_lock
 from tests.live.topics import Topics
 
 LONG = "md5(i::text) || repeat(md5((i + 1)::text), 200)"
@@ -227,7 +227,7 @@ def test_a_gap_stops_the_stream_and_a_new_snapshot_repairs_it(
     database.execute("select pg_drop_replication_slot('headwater_test')")
     with pytest.raises(GapFound, match=r"slot headwater_test is gone.* ingest recover --select"):
         topics.catch_up("accounts")
-    with StreamLock(topics.lake.lock("test__cards"), "test.cards"):
+    with stream_lock(topics.lake, "test__cards", "test.cards"):
         (refused,) = topics.recover("accounts")
     assert isinstance(refused, StreamLocked)
     assert re.fullmatch(

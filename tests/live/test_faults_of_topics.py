@@ -155,7 +155,7 @@ def test_what_compaction_removed_is_no_gap_also_where_the_checkpoint_is_lost(
     put(topics, "compacted", b"a", id=1, v=4)
     put(topics, "compacted", b"c", id=3, v=1)
     wait_until(lambda: offsets(topics, "compacted") == [4, 5, 6])
-    shutil.rmtree(topics.lake.checkpoint(stream.table))
+    shutil.rmtree(topics.lake.url(topics.lake.checkpoint(stream.table)))
     recover_stream(topics.spark, topics.lake, stream)
     topics.land("compacted")
     found = topics.rows("compacted", "id", "v")

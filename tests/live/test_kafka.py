@@ -129,7 +129,7 @@ def test_an_event_of_a_topic_leaves_quarantine_by_a_decision(
         ("2", "decided", 1),
     ]
     assert topics.rows("decided__quarantine", "_offset") == []
-    assert list(topics.lake.released(stream.table).iterdir()) == []
+    assert list(topics.lake.storage.list(topics.lake.released(stream.table))) == []
 
 
 def test_topics_of_a_list_and_of_a_pattern_also_those_that_come_later(topics: Topics) -> None:
@@ -199,7 +199,7 @@ def test_after_lost_checkpoints_each_message_is_there_once(
     # What was held back never lands of the first two tries.
     for number in (4, 5):
         stop_at(topics, "lost", "after_first_write", monkeypatch)
-        shutil.rmtree(topics.lake.checkpoint(stream.table))
+        shutil.rmtree(topics.lake.url(topics.lake.checkpoint(stream.table)))
         with pytest.raises(CheckpointInvalid, match="ingest recover"):
             topics.land("lost")
         recover_stream(topics.spark, topics.lake, stream)
@@ -234,7 +234,7 @@ def test_a_topic_that_was_made_again_stops_the_stream_until_it_is_recovered(
     topics.land("remade")
     assert topics.values("remade", "id") == [1, 2, 3, 4, 5, 6]
     # What the old topic brought says nothing of the new one, later on either.
-    shutil.rmtree(topics.lake.checkpoint(stream.table))
+    shutil.rmtree(topics.lake.url(topics.lake.checkpoint(stream.table)))
     recover_stream(topics.spark, topics.lake, stream)
     topics.send("remade", [{"id": 7}])
     topics.land("remade")
@@ -247,7 +247,7 @@ def test_a_topic_that_was_made_again_stops_the_stream_until_it_is_recovered(
     topics.remove("remade")
     topics.make("remade")
     topics.send("remade", [{"id": 10}])
-    topics.lake.topics(stream.table).unlink()
+    topics.lake.storage.delete(topics.lake.topics(stream.table))
     recover_stream(topics.spark, topics.lake, stream)
     made = [("remade", 0, first, None, "remade") for first in (2, 6)]
     assert sorted(topics.gaps("remade")) == made

@@ -17,6 +17,7 @@ from ingest.runtime.recovery_files import recover_stream
 from ingest.runtime.stream_query import StreamQuery, Trigger
 from ingest.schemas.stream_schema import StreamSchema
 from ingest.sources.file_queue import FileQueue
+from ingest.sources.query_checkpoint import QueryCheckpoint
 from tests.spark.mixed_files import DECLARED, HINTS, assert_each_is_there_once, drop_mixed
 from tests.spark.workshop import Workshop
 
@@ -30,7 +31,7 @@ def lost(workshop: Workshop) -> Workshop:
     for number, content in (("1", '{"id": 1}\n'), ("2", '{"id": 2}\n'), ("3", HALF)):
         workshop.drop("lost", f"{number}.jsonl", content)
     workshop.land("lost")
-    shutil.rmtree(workshop.lake.checkpoint(stream.table))
+    shutil.rmtree(workshop.lake.url(workshop.lake.checkpoint(stream.table)))
     with pytest.raises(CheckpointInvalid, match=r"its checkpoint .* is gone; .*ingest recover"):
         workshop.land("lost")
     recover_stream(workshop.spark, workshop.lake, stream)
@@ -61,7 +62,7 @@ def test_a_recovery_without_the_newest_files_lands_the_next_ones(lost: Workshop)
 
 def commit(workshop: Workshop, stream: Stream) -> Path:
     """The newest commit of a checkpoint."""
-    commits = workshop.lake.checkpoint(stream.table) / "commits"
+    commits = Path(workshop.lake.url(workshop.lake.checkpoint(stream.table))) / "commits"
     return max(
         (path for path in commits.iterdir() if path.name.isdigit()), key=lambda p: int(p.name)
     )
@@ -91,7 +92,7 @@ def test_a_large_batch_that_runs_again_goes_by_what_its_first_try_has_learnt(
 def test_a_first_batch_that_earlier_code_has_planned_runs_again_as_it_was(
     apart: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def planned_before(queue: FileQueue, _: Path) -> DataFrame:
+    def planned_before(queue: FileQueue, _: QueryCheckpoint) -> DataFrame:
         reader = apart.spark.readStream.format("delta").option("maxFilesPerTrigger", 1)
         return reader.load(queue.path)
 
@@ -189,7 +190,7 @@ def test_a_checkpoint_or_table_that_is_not_ours_is_refused(workshop: Workshop) -
         workshop.land(name)
     lake = workshop.lake
 
-    offsets = lake.checkpoint(mine.table) / "offsets" / "0"
+    offsets = Path(lake.url(lake.checkpoint(mine.table))) / "offsets" / "0"
     whole = offsets.read_bytes()
     offsets.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(CheckpointInvalid, match="is torn"):
@@ -197,8 +198,8 @@ def test_a_checkpoint_or_table_that_is_not_ours_is_refused(workshop: Workshop) -
     offsets.write_bytes(whole)
 
     kept = workshop.root / "kept"
-    shutil.move(lake.checkpoint(mine.table), kept)
-    shutil.copytree(lake.checkpoint(other.table), lake.checkpoint(mine.table))
+    shutil.move(lake.url(lake.checkpoint(mine.table)), kept)
+    shutil.copytree(lake.url(lake.checkpoint(other.table)), lake.url(lake.checkpoint(mine.table)))
     workshop.drop("mine", "2.jsonl", [{"id": 2}])
     error: HeadwaterError | None = None
     try:
@@ -207,8 +208,8 @@ def test_a_checkpoint_or_table_that_is_not_ours_is_refused(workshop: Workshop) -
         error = refused
     assert isinstance(error, CheckpointInvalid), error
     assert workshop.values("mine", "id") == [1]
-    shutil.rmtree(lake.checkpoint(mine.table))
-    shutil.move(kept, lake.checkpoint(mine.table))
+    shutil.rmtree(lake.url(lake.checkpoint(mine.table)))
+    shutil.move(kept, lake.url(lake.checkpoint(mine.table)))
     workshop.land("mine")
     assert workshop.values("mine", "id") == [1, 2]
 

@@ -17,7 +17,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from ingest.runtime.progress import read_totals
-from ingest.storage.locks import StreamLock
+from ingest.storage.locks import stream_lock
 from tests.spark.mixed_files import DECLARED, HINTS, assert_each_is_there_once, drop_mixed
 from tests.spark.workshop import Workshop
 
@@ -140,7 +140,7 @@ def test_after_a_kill_every_record_is_there_once(apart: Workshop) -> None:
 
 
 def test_a_second_process_is_refused_with_the_pid_of_the_first(projects: Workshop) -> None:
-    with StreamLock(projects.lake.lock("test__one"), "test.one"):
+    with stream_lock(projects.lake, "test__one", "test.one"):
         process = started(projects, "run")
         said = errors(process)
     assert process.returncode == 1

@@ -22,7 +22,7 @@ from ingest.event_types.ops_table import registered
 from ingest.runtime.progress import ProgressLog
 from ingest.runtime.stream_query import StreamQuery, Trigger
 from ingest.storage.layout import Lake
-from ingest.storage.locks import StreamLock
+from ingest.storage.locks import stream_lock
 
 Columns = Mapping[str, str]
 
@@ -93,7 +93,7 @@ class Workshop:
     def run(self, name: str) -> HeadwaterError | None:
         """Land what is new of a stream, as a process that has just started; what went wrong."""
         stream = self._streams[name]
-        with StreamLock(self.lake.lock(stream.table), stream.name):
+        with stream_lock(self.lake, stream.table, stream.name):
             query = StreamQuery(self.spark, self.lake, stream, ProgressLog(self.lake), self.now)
             query.answer_requests()
             query.discover()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,9 @@ from ingest.client_properties import (
     database_properties,
     kafka_properties,
     schema_registry_properties,
-    stack_file,
 )
 from ingest.errors import ServersUnknown
+from ingest.storage.json_files import write_json
 from ingest.storage.layout import Lake
 
 
@@ -57,8 +56,7 @@ def test_without_a_file_it_is_the_broker_of_the_stack(
     lake = Lake(str(tmp_path))
     with pytest.raises(ServersUnknown, match="ingest stack up"):
         kafka_properties(lake)
-    stack_file(lake).parent.mkdir()
-    stack_file(lake).write_text(json.dumps({"kafka": {"ports": {"clients": 7, "controller": 8}}}))
+    write_json(lake.storage, lake.stack(), {"kafka": {"ports": {"clients": 7, "controller": 8}}})
     assert kafka_properties(lake) == {"bootstrap.servers": "127.0.0.1:7"}
 
 
@@ -104,8 +102,7 @@ def test_without_more_databases_and_connect_are_those_of_the_stack(
         with pytest.raises(ServersUnknown, match="ingest stack up"):
             ask(lake)
     parts = {"postgres": {"ports": {"clients": 7}}, "connect": {"ports": {"clients": 8}}}
-    stack_file(lake).parent.mkdir()
-    stack_file(lake).write_text(json.dumps(parts))
+    write_json(lake.storage, lake.stack(), parts)
     assert connect_api(lake) == RestApi("http://127.0.0.1:8")
     assert database_properties(lake, "bank")["database.port"] == "7"
 
@@ -117,8 +114,7 @@ def test_the_registry_is_named_in_the_same_way(
     monkeypatch.delenv(setting, raising=False)
     with pytest.raises(ServersUnknown, match=setting):
         schema_registry_properties(lake)
-    stack_file(lake).parent.mkdir()
-    stack_file(lake).write_text(json.dumps({"registry": {"ports": {"clients": 7}}}))
+    write_json(lake.storage, lake.stack(), {"registry": {"ports": {"clients": 7}}})
     assert schema_registry_properties(lake) == {"url": "http://127.0.0.1:7/apis/ccompat/v7"}
     file = tmp_path / "registry.properties"
     file.write_text("basic.auth.user.info=a:b\n")

@@ -34,6 +34,27 @@ LAYERS = (
     ("serve",),
     ("cli", "__main__"),
 )
+# Rooms and modules that know paths of this machine. All others find tables, state and landed files
+# by keys and URLs, through `storage`.
+LOCAL_PATHS = {
+    "ingest/storage/": "the door itself; the embedded catalog is local by its nature",
+    "ingest/stack/": "programs, folders and ports of this machine's own broker and databases",
+    "ingest/cli/": "files that a person names, and that are written into the project",
+    "ingest/settings.py": "finds the project, and makes declared paths absolute",
+    "ingest/declarations/": "reads the project's own files",
+    "ingest/contracts/revisions.py": "files of a revision of git, in a temporary folder",
+    "ingest/client_properties.py": "files of properties that the environment names",
+    "ingest/spark/java.py": "finds Java",
+    "ingest/spark/launch.py": "the Python that Spark starts",
+    "ingest/spark/shell.py": "the programs that Spark starts",
+    "ingest/spark/session.py": "jars of the project, and the log of the JVM",
+    "ingest/serve/server.py": "dbt runs in the project's folder",
+    "ingest/decoders/worker_daemon.py": "archives of Python modules",
+    "ingest/arrow_files/parquet_stats.py": "workers of one machine write data files to its disk",
+}
+_OF_FILES = {"pathlib", "shutil", "deltalake", "tempfile", "glob", "fcntl"}
+# Of `os`, what concerns no file.
+_OF_PROCESSES = {"getpid", "kill"}
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 
@@ -72,6 +93,25 @@ def test_a_module_imports_only_layers_below_it(path: Path) -> None:
     layers = {name.split(".")[1] for name in imported(path) if name.startswith("ingest.")}
     above = {name for name in layers if LEVEL[name] > LEVEL[layer_of(path)]}
     assert not above, f"{layer_of(path)} must not import {sorted(above)}"
+
+
+def knows_local_paths(path: Path) -> bool:
+    """Whether a module opens files, or imports what works on them."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(func=ast.Name(id="open")):
+                return True
+            case ast.Attribute(value=ast.Name(id="os"), attr=name) if name not in _OF_PROCESSES:
+                return True
+    return bool({name.split(".")[0] for name in imported(path)} & _OF_FILES)
+
+
+def test_only_named_modules_know_local_paths() -> None:
+    found = {name_of(path) for path in MODULES if knows_local_paths(path)}
+    allowed = {name: [one for one in found if one.startswith(name)] for name in LOCAL_PATHS}
+    assert found - {one for names in allowed.values() for one in names} == set()
+    # An exception that no module needs is removed.
+    assert [name for name, names in allowed.items() if not names] == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

@@ -13,7 +13,7 @@ from ingest.declarations import project
 from ingest.declarations.stream import FileSource, Format, Stream
 from ingest.runtime.progress import StreamProgress, save_totals
 from ingest.storage.layout import Lake
-from ingest.storage.locks import StreamLock
+from ingest.storage.locks import stream_lock
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,6 @@ def test_a_stream_whose_process_is_gone_is_shown_as_killed(
 
     for state, after in (("running", "killed"), ("waiting", "killed"), ("stopped", "stopped")):
         save_totals(lake, StreamProgress(stream=stream.name, table=stream.table, state=state))
-        with StreamLock(lake.lock(stream.table), stream.name):
+        with stream_lock(lake, stream.table, stream.name):
             assert shown() == state
         assert shown() == after

@@ -17,10 +17,11 @@ from ingest.client_properties import RestApi
 from ingest.connectors.connect import Connect, ConnectorState
 from ingest.connectors.connector import SNAPSHOT_LSN, followed_tables
 from ingest.connectors.postgres import PostgresLog, Slot
-from ingest.connectors.postgres_connector import SLOT, UNFOLLOWED, Broker, PostgresConnector
+from ingest.connectors.postgres_connector import Broker, PostgresConnector
 from ingest.declarations.stream import Database, DatabaseTable
 from ingest.errors import GapFound, HeadwaterError, SourceUnreadable
 from ingest.runtime.databases import DatabaseWatch
+from ingest.sources.data_loss import SLOT, UNFOLLOWED
 from ingest.storage.layout import Lake
 
 NAME = "headwater_shop"
@@ -314,13 +315,13 @@ def test_a_slot_that_is_lost_while_its_tables_are_followed_is_a_gap(
         followed.look(shop.broker)
 
 
-def told(watch: DatabaseWatch, shop: Shop) -> HeadwaterError | None:
+def told(watch: DatabaseWatch) -> HeadwaterError | None:
     """What its first look has found."""
     until = time.monotonic() + 30
     while not watch.has_looked and time.monotonic() < until:
         time.sleep(0.01)
     try:
-        watch.look(shop.broker)
+        watch.look()
     except HeadwaterError as error:
         return error
     return None
@@ -337,21 +338,23 @@ def test_a_database_that_does_not_answer_keeps_nobody_waiting(shop: Shop) -> Non
             answers.wait(60)
             raise GapFound("slot gone")
 
-    watch = DatabaseWatch(
-        Slow(shop.lake, Database(name="shop", tables=()), shop.worker, shop.server), "shop", "a"
-    )
+    slow = Slow(shop.lake, Database(name="shop", tables=()), shop.worker, shop.server)
+    watch = DatabaseWatch(slow, shop.broker, "shop", "a")
     began = time.monotonic()
-    watch.begin(shop.broker)
-    watch.look(shop.broker)
+    watch.begin()
+    watch.look()
     assert time.monotonic() - began < 5
     answers.set()
-    assert isinstance(told(watch, shop), GapFound)
+    assert isinstance(told(watch), GapFound)
 
 
 def test_a_table_that_cannot_be_followed_stops_its_own_stream_only(shop: Shop) -> None:
     shop.server.bad["b"] = "is not there"
-    watches = {name: DatabaseWatch(shop.process("a", "b"), "shop", name) for name in ("a", "b")}
+    watches = {
+        name: DatabaseWatch(shop.process("a", "b"), shop.broker, "shop", name)
+        for name in ("a", "b")
+    }
     for one in watches.values():
-        one.begin(shop.broker)
-    assert isinstance(told(watches["b"], shop), SourceUnreadable)
-    assert told(watches["a"], shop) is None
+        one.begin()
+    assert isinstance(told(watches["b"]), SourceUnreadable)
+    assert told(watches["a"]) is None

@@ -17,6 +17,7 @@ from ingest.serve import gaps
 from ingest.serve.backlog import Built, Outcome
 from ingest.serve.model_states import ModelStates
 from ingest.serve.models import Model
+from ingest.storage.json_files import write_json
 from ingest.storage.layout import Lake
 from tests.spark.workshop import node
 from tests.unit.test_served_models import manifest
@@ -70,6 +71,13 @@ def test_models_below_a_gap_are_not_complete(
     told = "behind a gap of shop.orders"
     assert shown(capsys) == [("incomplete", told), ("failed", f"{told}; no"), ("built", None)]
     save_totals(lake, totals)
+    assert shown(capsys) == BEFORE
+
+
+def test_states_of_type_groups_are_no_streams(
+    lake: Lake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_json(lake.storage, lake.progress("shop__orders__groups.json"), [{"group": "all"}])
     assert shown(capsys) == BEFORE
 
 

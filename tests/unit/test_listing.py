@@ -19,7 +19,8 @@ from ingest.errors import DeclarationInvalid, FolderMissing, SourceUnreadable
 from ingest.parse.csv_records import CsvFile
 from ingest.parse.lines import whole
 from ingest.sources.file_queue import batches
-from ingest.sources.listing import FoundFile, check_folder, check_paths, listed
+from ingest.sources.listing import check_folder, check_paths, listed
+from ingest.storage.files import FoundFile
 from tests.spark.workshop import node
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -15,9 +14,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ingest.client_properties import stack_file
 from ingest.errors import StackFailed
 from ingest.stack.stack import Stack
+from ingest.storage.json_files import write_json
 from ingest.storage.layout import Lake
 from live import server as served
 from live.parts import Parts
@@ -100,12 +99,10 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
     found = Stack(lake)
     asleep = [sys.executable, "-c", "import time; time.sleep(600)"]
     processes = {name: subprocess.Popen([*asleep, f"{tmp_path}/{name}/"]) for name in found.parts}
-    file = stack_file(lake)
-    file.parent.mkdir()
     known = {
         name: {"pid": one.pid, "folder": f"{tmp_path}/{name}"} for name, one in processes.items()
     }
-    file.write_text(json.dumps(known), "utf-8")
+    write_json(lake.storage, lake.stack(), known)
     try:
         yield found
     finally:

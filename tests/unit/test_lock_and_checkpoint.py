@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import subprocess
 import sys
 import time
@@ -22,19 +21,24 @@ from ingest.errors import (
     TerminalError,
 )
 from ingest.failpoint import failpoint
-from ingest.runtime.checkpoint import CheckpointIdentity, fresh_identity, identity_of
+from ingest.runtime.checkpoint import (
+    CheckpointIdentity,
+    fresh_identity,
+    identity_of,
+    start_checkpoint,
+)
 from ingest.runtime.progress import read_totals, save_totals
 from ingest.runtime.runner import refuse_death
 from ingest.runtime.spark_errors import explained
 from ingest.storage import delta_log
 from ingest.storage.layout import Lake
-from ingest.storage.locks import StreamLock, is_held
+from ingest.storage.locks import is_locked, stream_lock
 
 HOLDER = """
 import sys
-from pathlib import Path
-from ingest.storage.locks import StreamLock
-with StreamLock(Path(sys.argv[1]), "shop.orders"):
+from ingest.storage.layout import Lake
+from ingest.storage.locks import stream_lock
+with stream_lock(Lake(sys.argv[1]), "shop__orders", "shop.orders"):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -50,9 +54,9 @@ STREAM = Stream(
 
 
 def test_a_second_process_is_told_who_lands_the_stream(tmp_path: Path) -> None:
-    path = tmp_path / "locks" / "a.lock"
+    lake = Lake(str(tmp_path))
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(path)],
+        [sys.executable, "-c", HOLDER, lake.root],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -60,30 +64,31 @@ def test_a_second_process_is_told_who_lands_the_stream(tmp_path: Path) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         with pytest.raises(StreamLocked, match=f"process {holder.pid} ") as told:
-            StreamLock(path, "shop.orders").__enter__()
+            stream_lock(lake, "shop__orders", "shop.orders").__enter__()
         assert (told.value.exit_code, told.value.code) == (1, "LOCKED")
         holder.kill()
         holder.wait()
-    with StreamLock(path, "shop.orders"):
+    with stream_lock(lake, "shop__orders", "shop.orders"):
         pass
 
 
 def test_who_looks_at_a_lock_does_not_keep_an_owner_from_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "a.lock"
-    path.touch()
-    with path.open("rb") as looking:
+    lake = Lake(str(tmp_path))
+    assert not is_locked(lake, "shop__orders")
+    lake.storage.put(lake.lock("shop__orders"), b"")
+    with Path(lake.url(lake.lock("shop__orders"))).open("rb") as looking:
         fcntl.flock(looking, fcntl.LOCK_SH)
         monkeypatch.setattr(time, "sleep", lambda _: looking.close())
-        with StreamLock(path, "shop.orders"):
-            assert is_held(path)
+        with stream_lock(lake, "shop__orders", "shop.orders"):
+            assert is_locked(lake, "shop__orders")
 
 
 def test_a_lock_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    (tmp_path / "locks").write_text("a file where a folder should be", encoding="utf-8")
+    (tmp_path / "_locks").write_text("a file where a folder should be", encoding="utf-8")
     with pytest.raises(StorageFailed, match="the lake must be writable") as told:
-        StreamLock(tmp_path / "locks" / "a.lock", "shop.orders").__enter__()
+        stream_lock(Lake(str(tmp_path)), "shop__orders", "shop.orders").__enter__()
     assert told.value.exit_code == 1
 
 
@@ -98,9 +103,9 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
 def ran(lake: Lake, *, stream: str = "shop.orders", table_id: str = "here") -> Path:
     """Leave a checkpoint as two batches do; gives its folder."""
     CheckpointIdentity(stream=stream, application="x", table_id=table_id, first_batch_id=4).save(
-        lake.identity(STREAM.table)
+        lake, STREAM.table
     )
-    folder = lake.checkpoint(STREAM.table)
+    folder = Path(lake.url(lake.checkpoint(STREAM.table)))
     for batch in ("0", "1"):
         for name, lines in (
             ("offsets", ["v1", "{}", '{"reservoirId": "here"}']),
@@ -150,7 +155,7 @@ def test_a_torn_file_is_refused(lake: Lake, name: str, content: str) -> None:
 
 def test_a_torn_identity_is_refused(lake: Lake) -> None:
     ran(lake)
-    lake.identity(STREAM.table).write_text('{"stream": "sh', encoding="utf-8")
+    lake.storage.put(lake.identity(STREAM.table), b'{"stream": "sh')
     with pytest.raises(CheckpointInvalid, match="is torn"):
         identity_of(lake, STREAM)
 
@@ -240,8 +245,9 @@ def test_a_failpoint_kills_the_process_where_it_is_named() -> None:
     assert (died.returncode, died.stdout) == (-9, b"")
 
 
-def test_an_identity_is_written_whole(tmp_path: Path) -> None:
-    path = tmp_path / "a" / "b.json"
-    fresh_identity(STREAM, "here", 2).save(path)
-    assert json.loads(path.read_text("utf-8"))["first_batch_id"] == 2
-    assert list(path.parent.iterdir()) == [path]
+def test_a_recovered_stream_may_begin_its_checkpoint(lake: Lake) -> None:
+    fresh_identity(STREAM, "here", 8).save(lake, STREAM.table)
+    with pytest.raises(CheckpointInvalid, match="is gone"):
+        identity_of(lake, STREAM)
+    start_checkpoint(lake, STREAM.table)
+    assert identity_of(lake, STREAM).first_batch_id == 8

@@ -15,7 +15,6 @@ import pytest
 from typer.testing import CliRunner
 
 from ingest.cli import app
-from ingest.client_properties import stack_file
 from ingest.errors import InputError
 from ingest.spark import launch
 from ingest.stack.broker import new_cluster_id
@@ -86,7 +85,8 @@ def test_a_part_listens_where_it_was_declared_and_stays_there(stack: Stack) -> N
 
 def test_a_port_that_is_kept_changes_only_while_nothing_runs(stack: Stack, tmp_path: Path) -> None:
     up(stack)
-    kept, known = address(stack, "kafka"), json.loads(stack_file(Lake(str(tmp_path))).read_text())
+    kept = address(stack, "kafka")
+    known = json.loads((tmp_path / "_stack" / "stack.json").read_text())
     port = free_port(known["kafka"]["ports"].values())
     with pytest.raises(InputError, match=rf"keeps {kept} .*\(kafka, postgres\).* stack down"):
         up(stack, kafka=port)
@@ -97,7 +97,7 @@ def test_a_port_that_is_kept_changes_only_while_nothing_runs(stack: Stack, tmp_p
         f"kafka: no longer at {kept}; restart what uses that address",
         f"kafka: 127.0.0.1:{port}",
     ]
-    ports = json.loads(stack_file(Lake(str(tmp_path))).read_text())["kafka"]["ports"]
+    ports = json.loads((tmp_path / "_stack" / "stack.json").read_text())["kafka"]["ports"]
     assert ports == {**known["kafka"]["ports"], "clients": port}
 
 

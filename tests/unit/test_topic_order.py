@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runtime.checkpoint import counted, is_unfinished
-from ingest.sources.planned_batches import pattern, planned, write_batch
+from ingest.sources.planned_batches import pattern, planned
+from ingest.sources.query_checkpoint import checkpoint_of
 from ingest.spark.kafka_admin import Offsets
+from ingest.storage.layout import Lake
 
 ORDER = ("old", "new")
 
@@ -67,9 +68,11 @@ def test_planned_batches_read_everything_in_order() -> None:
 
 
 def test_a_planned_batch_is_one_that_was_begun(tmp_path: Path) -> None:
-    write_batch(tmp_path, 0, {"old": {"0": 7}})
-    assert is_unfinished(tmp_path)
-    assert counted(tmp_path) == {"old": {"0": 7}}
+    checkpoint = checkpoint_of(Lake(str(tmp_path)), "shop__orders")
+    assert not checkpoint.exists
+    checkpoint.plan(0, {"old": {"0": 7}})
+    assert checkpoint.is_unfinished
+    assert checkpoint.offsets() == {"old": {"0": 7}}
 
 
 def test_the_pattern_matches_names_as_they_stand() -> None:

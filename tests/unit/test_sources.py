@@ -1,4 +1,4 @@
-"""What a stream of topics asks its broker, and what is asked beside it."""
+"""Requests of a stream of topics to its broker, also while its database is checked."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ingest.declarations.databases import with_whole_databases
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Database, KafkaSource
 from ingest.errors import HeadwaterError
-from ingest.runtime import arrivals, databases, gaps
-from ingest.runtime.arrivals import KafkaStreamSource
-from ingest.runtime.checkpoint import counted
-from ingest.sources.planned_batches import write_batch
+from ingest.runtime import databases
+from ingest.sources import data_loss, kafka_source
+from ingest.sources.kafka_source import KafkaStreamSource
+from ingest.sources.query_checkpoint import checkpoint_of
 from ingest.spark import kafka_admin
 from ingest.spark.kafka_admin import Offsets
 from ingest.storage.layout import Lake
@@ -74,16 +74,19 @@ def test_a_look_at_a_database_keeps_its_broker_when_the_stream_ends(
         made.append(SlowDatabase(lake, database))
         return made[0]
 
-    for module in (arrivals, kafka_admin):
+    for module in (kafka_source, kafka_admin):
         monkeypatch.setattr(module, "BrokerAdmin", Connection)
     monkeypatch.setattr(databases, "PostgresConnector", followed)
-    monkeypatch.setattr(arrivals, "kafka_properties", lambda _: {})
+    monkeypatch.setattr(kafka_source, "kafka_properties", lambda _: {})
     declared: dict[str, Any] = {"from": "postgres", "key": ["id"]}
     [stream], problems = with_whole_databases([read_stream(node("shop.orders", declared))])
     assert not problems
     assert isinstance(stream.source, KafkaSource)
-    spark = MagicMock()
-    ending = KafkaStreamSource(spark, Lake(str(tmp_path)), stream, stream.source)
+    spark, lake = MagicMock(), Lake(str(tmp_path))
+    ending = KafkaStreamSource(spark, lake, stream, stream.source)
+    watch = databases.watch_of(spark, lake, stream)
+    assert watch
+    watch.begin()
     ending.stream()
     ending.close()
     made[0].answers.set()
@@ -104,20 +107,21 @@ def test_a_look_at_a_database_keeps_its_broker_when_the_stream_ends(
 def test_behind_a_batch_of_topics_in_order_the_next_one_is_planned_where_too_much_waits(
     topics: Any, most: int, planned: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrivals, "BrokerAdmin", Connection)
-    monkeypatch.setattr(arrivals, "kafka_properties", lambda _: {})
+    monkeypatch.setattr(kafka_source, "BrokerAdmin", Connection)
+    monkeypatch.setattr(kafka_source, "kafka_properties", lambda _: {})
     declared = {"from": "kafka", "topic": topics, "format": "json", "max_offsets_per_trigger": most}
     stream, lake = read_stream(node("test.surge", declared)), Lake(str(tmp_path))
     assert isinstance(stream.source, KafkaSource)
-    write_batch(lake.checkpoint(stream.table), 4, {"old": {"0": 1}})
+    checkpoint = checkpoint_of(lake, stream.table)
+    checkpoint.plan(4, {"old": {"0": 1}})
     running = KafkaStreamSource(MagicMock(), lake, stream, stream.source)
-    assert running.plan_behind(4) == (planned is not None)
-    assert counted(lake.checkpoint(stream.table), 5) == planned
+    assert running.plan_next(4) == (planned is not None)
+    assert checkpoint.offsets(5) == planned
 
 
 def test_an_error_names_some_of_many_partitions_that_lost_messages() -> None:
-    found = [gaps.DataLoss("orders", number, 1, 2, gaps.REMOVED) for number in range(7)]
-    told = str(gaps.lost("shop.orders", KafkaSource(topics=("orders",)), found))
+    found = [data_loss.DataLoss("orders", number, 1, 2, data_loss.REMOVED) for number in range(7)]
+    told = str(data_loss.lost("shop.orders", KafkaSource(topics=("orders",)), found))
     assert "orders, partition 4: offsets 1 to 2 were removed before they landed" in told
     assert "partition 5" not in told
     assert told.endswith(

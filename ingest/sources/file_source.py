@@ -1,0 +1,110 @@
+"""Source of a stream of files: a folder, and the queue of files that were found in it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ingest import settings
+from ingest.declarations.stream import CleanSource, FileSource, Stream
+from ingest.errors import HeadwaterError
+from ingest.sources.file_queue import NEW, FileQueue
+from ingest.sources.listing import listed, path_in_folder, released_files
+from ingest.sources.query_checkpoint import checkpoint_of
+from ingest.sources.stream_source import FileBatch
+from ingest.storage import files
+from ingest.storage.layout import Lake
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+log = logging.getLogger(__name__)
+
+
+class FileStreamSource:
+    """See StreamSource: files of a folder, by a queue of their names."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        lake: Lake,
+        stream: Stream,
+        source: FileSource,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._lake, self._stream, self._source, self._clock = lake, stream, source, clock
+        self._checkpoint = checkpoint_of(lake, stream.table)
+        self._queue = FileQueue(spark, lake.queue(stream.table))
+        self._landed_files: dict[int, list[str]] = {}
+
+    def discover(self) -> int:
+        """See StreamSource. Those that have changed are named in the log.
+
+        While a batch waits, files gather for the next one: a stream that is behind takes larger
+        batches, which cost less a file.
+        """
+        if self._queue.has_waiting:
+            return 0
+        found = listed(self._source, self._queue.known, self._clock())
+        found += released_files(self._lake, self._stream.table)
+        changed = self._queue.add(found, self._source, self._clock())
+        for file in changed:
+            log.warning(
+                "%s: %s has changed since it was read; its rows stay as they landed. Deliver "
+                "corrections under a new name",
+                self._stream.name,
+                file.path,
+            )
+        return len(changed)
+
+    def plan(self, *, at_once: bool) -> bool:  # noqa: ARG002
+        """See StreamSource: the queue gives out batches."""
+        return False
+
+    def plan_next(self, batch: int) -> bool:  # noqa: ARG002
+        """See StreamSource: the queue gives out batches."""
+        return False
+
+    def stream(self) -> DataFrame:
+        """See StreamSource."""
+        return self._queue.stream(self._checkpoint)
+
+    def read_batch(self, rows: DataFrame, batch: int, batch_id: int) -> FileBatch | None:  # noqa: ARG002
+        """See StreamSource."""
+        new = rows.where(rows.status == NEW).orderBy("modified_at", "path")
+        paths = [row.path for row in new.collect()]
+        self._queue.take(paths)
+        self._landed_files[batch] = paths
+        return FileBatch(paths) if paths else None
+
+    def acknowledge(self) -> int | None:
+        """See StreamSource: files of committed batches are moved or deleted, as declared."""
+        if self._source.clean_source is CleanSource.OFF:
+            return None
+        for batch in [one for one in self._landed_files if self._checkpoint.is_committed(one)]:
+            for path in self._landed_files.pop(batch):
+                _clean(path, self._source)
+        return None
+
+    def traced(self, error: HeadwaterError) -> HeadwaterError:
+        """See StreamSource."""
+        return error
+
+    def close(self) -> None:
+        """See StreamSource."""
+
+
+def _clean(path: str, source: FileSource) -> None:
+    inside = path_in_folder(path, source)
+    if inside is None:
+        # It left quarantine, and is not the producer's.
+        return
+    try:
+        if source.clean_source is CleanSource.DELETE:
+            files.delete(path)
+        elif source.move_destination:
+            files.move(path, f"{settings.located(source.move_destination)}/{inside}")
+    except OSError as error:
+        log.warning("%s has landed but cannot be cleaned up: %s", path, error.strerror)
