@@ -261,7 +261,7 @@ def test_a_null_in_a_key_is_a_key(outcome: Outcome) -> None:
         ("of_weights", "rows of silver.by_weight changed without a higher _batch_id"),
         ("other_names", "its column parcel has values that parcel of silver.plain does not have"),
         ("united", "the model reads silver.parcels_current, too, so that unique_key kind, parcel"),
-        ("without_number", "without a unique_key, of a build that was killed are appended twice"),
+        ("without_number", "rows of a build that was killed are appended twice"),
         ("merged_days", "affected_partitions() needs incremental_strategy replace_where"),
         ("appended_days", "append adds them again"),
         ("no_column", "the model has no column day to find them by"),
