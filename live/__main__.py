@@ -85,13 +85,13 @@ def main() -> int:
 
 @contextmanager
 def _up(stack: Stack, console: Console) -> Iterator[None]:
-    there = {one.part for one in stack.status() if one.state == "running"}
+    there = {one.service for one in stack.status() if one.state == "running"}
     try:
         stack.up(console.print)
         yield
     finally:
         # Somebody else may use what ran before.
-        ours = [name for name in stack.parts if name not in there]
+        ours = [name for name in stack.services if name not in there]
         if ours:
             stack.down(console.print, only=ours)
 
@@ -124,7 +124,7 @@ def _play(
             return 1
         measured = time.time() + chosen.warm_up
         usage = Usage(since=measured)
-        parts = {one.part: one.pid for one in stack.status() if one.pid}
+        parts = {one.service: one.pid for one in stack.status() if one.pid}
 
         def look() -> None:
             watch.refuse_loss()

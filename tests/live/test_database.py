@@ -203,12 +203,12 @@ def test_nothing_is_missing_or_there_twice_after_connect_was_killed(
 ) -> None:
     assert topics.stack
     database.execute("update accounts set owner = 'before' where id between 100 and 120")
-    (connect,) = (part for part in topics.stack.status() if part.part == "connect")
+    (connect,) = (part for part in topics.stack.status() if part.service == "connect")
     assert connect.pid
     os.kill(connect.pid, signal.SIGKILL)
     database.execute("update accounts set owner = 'meanwhile' where id between 110 and 130")
     database.execute("delete from accounts where id = 131")
-    assert {one.part: one.state for one in topics.stack.status()}["connect"] == "killed"
+    assert {one.service: one.state for one in topics.stack.status()}["connect"] == "killed"
     topics.stack.up(lambda _: None, only=["connect"])
     assert_the_same(topics, database)
 

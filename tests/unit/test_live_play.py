@@ -98,7 +98,9 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
     lake = Lake(str(tmp_path))
     found = Stack(lake)
     asleep = [sys.executable, "-c", "import time; time.sleep(600)"]
-    processes = {name: subprocess.Popen([*asleep, f"{tmp_path}/{name}/"]) for name in found.parts}
+    processes = {
+        name: subprocess.Popen([*asleep, f"{tmp_path}/{name}/"]) for name in found.services
+    }
     known = {
         name: {"pid": one.pid, "folder": f"{tmp_path}/{name}"} for name, one in processes.items()
     }
@@ -114,7 +116,7 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
 def test_a_part_that_was_killed_is_named_and_so_is_its_log(stack: Stack) -> None:
     parts = Parts(stack)
     parts.refuse_loss()
-    pid = next(one.pid for one in stack.status() if one.part == "postgres")
+    pid = next(one.pid for one in stack.status() if one.service == "postgres")
     assert pid
     os.kill(pid, signal.SIGKILL)
     # A process may run on for a moment after it was killed.
