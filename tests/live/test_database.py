@@ -158,7 +158,7 @@ def test_a_table_that_cannot_be_followed_fails_alone(
     assert "public.notes" in followed_tables(there), "it stays, though it is declared no more"
 
 
-def test_what_keeps_a_table_from_being_followed_is_told(
+def test_reason_for_an_unfollowable_table_is_reported(
     topics: Topics, database: psycopg.Connection[Any]
 ) -> None:
     database.execute("create view seen as select id from accounts")
