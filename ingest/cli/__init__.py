@@ -60,6 +60,7 @@ def check(
     if against is not None:
         gate.check_against(against, select or (), exclude or (), json)
         return
+    show.step("reading the dbt project")
     streams = declared_streams(select or (), exclude or ())
     for missing in check_paths(streams):
         show.warning(missing)
@@ -108,6 +109,7 @@ def serve(
 
     show.logging_to_stderr()
     at = address(sql, settings.sql_properties()) if sql is not None else None
+    show.step("reading the dbt project and starting Spark")
     _end(serve_until_stopped(Lake(settings.lake()), streams or (), build or (), at, began))
 
 
@@ -144,6 +146,7 @@ def status(
     if models:
         rows = [asdict(one) for one in marked(lake, model_states(lake))]
     else:
+        show.step("reading the dbt project")
         streams = declared_streams(select or (), exclude or ())
         connectors = connector_states(lake, streams)
         rows = [
@@ -178,6 +181,9 @@ def sql(
 @app.command()
 def docs() -> None:
     """Add event types to the page that `dbt docs generate --static` has written."""
+    from ingest.cli import show
+
+    show.step("adding event types to the docs page")
     from ingest.cli.docs import write
 
     typer.echo(write())
@@ -191,8 +197,10 @@ def scaffold(
     ] = None,
 ) -> None:
     """Write dbt models for an event type, as a start. Existing files are kept."""
+    from ingest.cli import show
     from ingest.cli.scaffold import write
 
+    show.step("reading the dbt project")
     for path, is_new in write(event_type, stream):
         typer.echo(f"{'written' if is_new else 'exists, unchanged'}: {path}")
 
@@ -206,7 +214,10 @@ def _land(
     from ingest.storage.layout import Lake
 
     show.logging_to_stderr()
-    _end(work(Lake(settings.lake()), declared_streams(select or (), exclude or ())))
+    show.step("reading the dbt project")
+    streams = declared_streams(select or (), exclude or ())
+    show.step("starting Spark")
+    _end(work(Lake(settings.lake()), streams))
 
 
 def _end(errors: list[HeadwaterError]) -> None:

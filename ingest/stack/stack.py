@@ -77,6 +77,8 @@ class Stack:
                 service = self.services[name]
                 if self._was_killed(name):
                     say(f"{name}: was killed, starting again")
+                elif self._pid(name) is None:
+                    say(f"{name}: starting")
                 self._start(service, self._home(service))
                 say(f"{name}: {self.address(name)}")
 

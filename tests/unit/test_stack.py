@@ -62,10 +62,10 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
 
 
 def up(stack: Stack, **ports: int) -> list[str]:
-    """What is said while it starts."""
-    said: list[str] = []
-    stack.up(said.append, ports=ports)
-    return said
+    """Lines that starting it prints, without those of services that begin to start."""
+    lines: list[str] = []
+    stack.up(lines.append, ports=ports)
+    return [line for line in lines if not line.endswith(": starting")]
 
 
 def address(stack: Stack, name: str) -> str:
