@@ -1,14 +1,14 @@
-# Every command sets up what is missing first; see scripts/bootstrap.py.
+# Every target installs what is missing first; see scripts/bootstrap.py.
 RUN := ./scripts/run
-# What runs side by side prints when it is done, where make can hold its words back.
+# Targets that run in parallel print when they are done, if this make can buffer their output.
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
-# Spark plans on one core what takes it little to compute: one process would leave the other idle.
-# The longest come first, so that what is left for the end is short.
+# Small queries keep one core busy with planning, so two groups of tests run at a time.
+# The longest come first, so that none runs alone at the end.
 TESTS := test-build test-ingest test-live test-suite test-play test-commands
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
-# Where each group of tests writes what it took.
+# Durations of each group of tests.
 REPORTS := target/tests
 REPORT = --junitxml=$(REPORTS)/$@.xml
 # Tests that draw their input.
@@ -21,10 +21,10 @@ help: ## Show this
 setup: ## Install everything into this folder, from the lock files
 	@$(RUN)
 
-demo: ## Land a marketplace's day, build silver and gold, show what came out (ARGS="--seed 9")
+demo: ## Ingest a marketplace's day, build silver and gold, compare with the truth (ARGS="--seed 9")
 	@$(RUN) python -m demo $(ARGS)
 
-live: ## Start Kafka, PostgreSQL and a registry, let a marketplace work, and watch (ARGS="--seconds 60")
+live: ## The same on Kafka and PostgreSQL, continuously, until Ctrl-C (ARGS="--seconds 60")
 	@$(RUN) python -m live $(ARGS)
 
 test: lint ## Lint, then every test, two groups at a time
@@ -51,13 +51,13 @@ test-commands:
 test-live:
 	@$(RUN) pytest $(REPORT) tests/live --ignore=tests/live/test_play.py
 
-# In a process of its own beside others, so that both halves end together.
+# A group of its own, so that both jobs end together.
 test-play:
 	@$(RUN) pytest $(REPORT) tests/live/test_play.py
 
 # Ten times the cases, from a seed of the moment, which the first line names.
 FUZZ := HEADWATER_FUZZ=$(or $(CASES),10) HEADWATER_FUZZ_SEED=$(or $(SEED),$(shell date +%s))
-fuzz: ## Test promises on random input for longer (SEED=1 CASES=10)
+fuzz: ## Test the guarantees on more random input (SEED=1 CASES=10)
 	@echo "$(FUZZ)"
 	@$(FUZZ) $(RUN) pytest $(filter-out tests/build/%,$(PROMISES))
 	@$(FUZZ) $(RUN) pytest $(filter tests/build/%,$(PROMISES))
@@ -69,19 +69,19 @@ lint: ## ruff, mypy and sqlfluff
 	@$(RUN) .venv-sqllint/bin/sqlfluff lint models tests/dbt
 
 docs: ## Write the docs page, with lineage from stream to gold, and open it
-	@echo "Writing the docs page; dbt reads the columns of all tables, for half a minute or so."
+	@echo "Writing the docs page: dbt reads the columns of all tables, which takes half a minute or so."
 	@$(RUN) dbt docs generate --static
 	@$(RUN) ingest docs >/dev/null
 	@page="$(CURDIR)/target/static_index.html"; echo "Docs page: $$page"; [ -t 1 ] || exit 0; \
 	if [ "$$(uname)" = Darwin ]; then open "$$page"; \
 	elif [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then xdg-open "$$page"; fi
 
-bench: ## Measure speed beside plain Spark
+bench: ## Measure speed, compared with plain Spark
 	@$(RUN) python -m bench $(ARGS)
 
 lock: ## Resolve the lock files again
 	@$(RUN) python -m scripts.lock
 
-clean: ## Remove everything that was made here, the tables of the demo too
+clean: ## Remove everything that make installed and wrote, also the demo's tables
 	rm -rf .venv .venv-sqllint .jars .jars-stack .jars-registry .jars-plugins lake lake-live landing target logs spark-warehouse metastore_db derby.log
 	rm -rf .mypy_cache .pytest_cache .ruff_cache

@@ -71,7 +71,7 @@ def measure(work: Path, rate: float, changes: float, warm_up: float, seconds: fl
     for way in _WAYS:
         lake = Lake(str(work / f"live-{way.name.replace(' ', '-')}"))
         stack = Stack(lake)
-        parts = stack.parts if way.has_database else ["kafka", "postgres", "registry"]
+        parts = stack.services if way.has_database else ["kafka", "postgres", "registry"]
         stack.up(lambda _: None, only=list(parts))
         try:
             found.append(_worked(stack, lake, way, (rate, changes), warm_up, seconds))
@@ -103,7 +103,7 @@ def _worked(
     with _landing(lake, way) as process:
         if way.has_database:
             _wait(way, process, _TO_FOLLOW, lambda: is_followed(database))
-        processes = {one.part: one.pid for one in stack.status() if one.pid}
+        processes = {one.service: one.pid for one in stack.status() if one.pid}
         processes |= {"the pipeline": process.pid, "the marketplace": os.getpid()}
         usage = Usage()
         for worker in workers:

@@ -47,19 +47,19 @@ def main() -> int:
     Who asks it to stop before it has begun, or once more before it has compared, gets 0, too.
     """
     line = argparse.ArgumentParser(prog="python -m live", description=__doc__)
-    line.add_argument("--seconds", type=float, help="end by itself after so long")
+    line.add_argument("--seconds", type=float, help="stop after so many seconds")
     line.add_argument("--rate", type=float, default=2_000, help="events a second (2000)")
     line.add_argument("--changes", type=float, default=100, help="row changes a second (100)")
     line.add_argument(
-        "--warm-up", type=float, default=0, help="seconds that no latency is told of (0)"
+        "--warm-up", type=float, default=0, help="seconds without latency figures (0)"
     )
-    line.add_argument("--seed", type=int, default=7, help="which marketplace (7)")
+    line.add_argument("--seed", type=int, default=7, help="seed of the marketplace (7)")
     line.add_argument(
         "--kills",
         type=int,
         default=0,
-        help="times that ingest serve is killed at work: at random, and once at each step of a "
-        "batch's writes, for which the play goes on a while (0)",
+        help="kills of ingest serve: at random, and once at each step of a batch's writes, which "
+        "takes longer than --seconds (0)",
     )
     chosen = line.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 140)
@@ -79,19 +79,19 @@ def main() -> int:
         print(f"live: {problem}", file=sys.stderr)
         return problem.exit_code
     except KeyboardInterrupt:
-        console.print("Ended at once; nothing was compared.")
+        console.print("Stopped; nothing was compared.")
         return 0
 
 
 @contextmanager
 def _up(stack: Stack, console: Console) -> Iterator[None]:
-    there = {one.part for one in stack.status() if one.state == "running"}
+    there = {one.service for one in stack.status() if one.state == "running"}
     try:
         stack.up(console.print)
         yield
     finally:
         # Somebody else may use what ran before.
-        ours = [name for name in stack.parts if name not in there]
+        ours = [name for name in stack.services if name not in there]
         if ours:
             stack.down(console.print, only=ours)
 
@@ -113,18 +113,18 @@ def _play(
     applications.open()
     board, root, watch = Board(lake), Path(lake.root), Parts(stack)
     server = Server(root / "_logs" / "serve.log", chosen.kills, random.Random(chosen.seed))
-    console.print(f"ingest serve: {server.log}")
+    console.print(f"Starting ingest serve; its log: {server.log}", highlight=False)
     console.print(f"sql: jdbc:hive2://127.0.0.1:{server.port}", highlight=False)
     with serving(server):
         if not _is_ready(database, board, server, wishes, watch):
             if wishes.count:
                 wishes.cut_short()
                 return 0
-            console.print("ingest serve has ended, or does not begin.", style="bold red")
+            console.print("ingest serve ended or did not start.", style="bold red")
             return 1
         measured = time.time() + chosen.warm_up
         usage = Usage(since=measured)
-        parts = {one.part: one.pid for one in stack.status() if one.pid}
+        parts = {one.service: one.pid for one in stack.status() if one.pid}
 
         def look() -> None:
             watch.refuse_loss()
@@ -221,9 +221,9 @@ def _work(
         raise problem
     server.spare()
     again = " again" if wishes.count else ""
-    told = f"Landing the rest and comparing; Ctrl-C{again} ends at once."
+    told = f"Ingesting the rest and comparing; Ctrl-C{again} stops at once."
     if server.has_ended():
-        told = f"ingest serve has ended by itself; see {server.log}"
+        told = f"ingest serve ended; see {server.log}"
     console.print(told, highlight=False)
     wishes.cut_short()
     for worker in workers:

@@ -52,4 +52,4 @@ class Parts:
             ) from error
 
     def _ended(self) -> list[tuple[str, str]]:
-        return [(one.state, one.part) for one in self.stack.status() if one.state != "running"]
+        return [(one.state, one.service) for one in self.stack.status() if one.state != "running"]

@@ -176,7 +176,7 @@ def only_one(root: Path) -> Iterator[int]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print("setup: another one is at work in this clone; waiting for it", flush=True)
+            print("setup: another setup is running in this clone; waiting for it", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield lock
     finally:
@@ -199,14 +199,14 @@ def steps(root: Path) -> list[Step]:
             commands=[[base, "-I", "-m", "venv", str(root / ".venv")]],
         ),
         Step(
-            title="tools that install the rest",
+            title="installers",
             commands=[
                 [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps"]
                 + ["--require-hashes", "-r", str(root / LOCKS[0])]
             ],
         ),
         Step(
-            title="packages (Spark comes as 450 MB and builds in silence: minutes the first time)",
+            title="packages (Spark is 450 MB and is built without output: minutes the first time)",
             commands=[
                 [*uv, "--python", python, str(root / LOCKS[1])],
                 [python, "-m", "uv", "pip", "install", "--python", python, "--no-deps"]
@@ -222,7 +222,7 @@ def steps(root: Path) -> list[Step]:
         ),
         Step(title="jars", commands=[[python, "-m", "scripts.jars", "fetch"]]),
         Step(
-            title="classes of Spark, so that it starts faster",
+            title="class archive, so that Spark starts faster",
             commands=[[python, "-m", "scripts.classes"]],
         ),
     ]

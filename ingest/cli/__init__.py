@@ -1,4 +1,4 @@
-"""The `ingest` command. Imports are lazy: `--help` answers at once."""
+"""The `ingest` command. Commands import what they need, so `--help` is fast."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Land declared streams in bronze. Streams are the sources of the dbt project that "
-    "have config.meta.ingest; selectors are dbt's.",
+    help="Ingest files, Kafka topics and database changes into bronze tables. A stream is a dbt "
+    "source table with config.meta.ingest; options that select streams take dbt's selectors.",
 )
 
 app.add_typer(schema.app, name="schema")
@@ -28,14 +28,12 @@ app.add_typer(stack.app, name="stack")
 
 Select = Annotated[
     list[str] | None,
-    typer.Option(
-        "--select", "-s", help="Streams, in dbt's words: source:shop.* or source:shop.orders."
-    ),
+    typer.Option("--select", "-s", help="Streams to include: source:shop.* or source:shop.orders."),
 ]
 Exclude = Annotated[
-    list[str] | None, typer.Option("--exclude", help="Streams to leave out, in dbt's words.")
+    list[str] | None, typer.Option("--exclude", help="Streams to exclude, in the same syntax.")
 ]
-# No command that has one of these takes values without an option's name.
+# No command with one of these options has positional arguments.
 _SELECTING = ("--select", "-s", "--exclude", "--streams", "--build")
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -45,7 +43,7 @@ Against = Annotated[
     typer.Option(
         "--against",
         metavar="registry|REVISION",
-        help="Refuse changes that do not go with the schema registry, or with a revision of git.",
+        help="Compare with the schema registry or a git revision; fail on incompatible changes.",
     ),
 ]
 
@@ -54,7 +52,7 @@ Against = Annotated[
 def check(
     select: Select = None, exclude: Exclude = None, against: Against = None, json: Json = False
 ) -> None:
-    """Check the declarations. Fast; starts no Spark."""
+    """Validate the declarations of streams. Starts no Spark."""
     from ingest.cli import gate, show
     from ingest.declarations.project import declared_streams, summary
     from ingest.sources.listing import check_paths
@@ -62,6 +60,7 @@ def check(
     if against is not None:
         gate.check_against(against, select or (), exclude or (), json)
         return
+    show.step("reading the dbt project")
     streams = declared_streams(select or (), exclude or ())
     for missing in check_paths(streams):
         show.warning(missing)
@@ -73,7 +72,7 @@ def check(
 
 @app.command()
 def run(select: Select = None, exclude: Exclude = None) -> None:
-    """Land everything that is new, then stop."""
+    """Ingest all new files, messages and changes, then stop."""
     from ingest.runtime import runner
 
     _land(runner.run, select, exclude)
@@ -81,7 +80,7 @@ def run(select: Select = None, exclude: Exclude = None) -> None:
 
 @app.command()
 def stream(select: Select = None, exclude: Exclude = None) -> None:
-    """Land what arrives, until Ctrl-C or SIGTERM, which end after the batch at work."""
+    """Ingest continuously. Ctrl-C or SIGTERM stops it after the running batches."""
     from ingest.runtime import runner
 
     _land(runner.stream, select, exclude)
@@ -90,17 +89,17 @@ def stream(select: Select = None, exclude: Exclude = None) -> None:
 @app.command()
 def serve(
     streams: Annotated[
-        list[str] | None, typer.Option("--streams", help="Streams to land, in dbt's words.")
+        list[str] | None, typer.Option("--streams", help="Streams to ingest. Default: all.")
     ] = None,
     build: Annotated[
-        list[str] | None, typer.Option("--build", help="Models to build, in dbt's words.")
+        list[str] | None, typer.Option("--build", help="Models to build. Default: all.")
     ] = None,
     sql: Annotated[
         str | None,
-        typer.Option("--sql", metavar="PORT", help="Answer SQL there: a port, or address:port."),
+        typer.Option("--sql", metavar="PORT", help="Serve SQL (Thrift) at a port or address:port."),
     ] = None,
 ) -> None:
-    """Land what arrives, build what is behind it, answer SQL, until Ctrl-C or SIGTERM."""
+    """Ingest continuously, build downstream models and serve SQL. Ctrl-C or SIGTERM stops it."""
     began = time.monotonic()
     from ingest import settings
     from ingest.cli import show
@@ -110,12 +109,13 @@ def serve(
 
     show.logging_to_stderr()
     at = address(sql, settings.sql_properties()) if sql is not None else None
+    show.step("reading the dbt project and starting Spark")
     _end(serve_until_stopped(Lake(settings.lake()), streams or (), build or (), at, began))
 
 
 @app.command()
 def recover(select: Select = None, exclude: Exclude = None) -> None:
-    """Make a new checkpoint from what has landed, where the old one is lost or torn."""
+    """Replace a lost checkpoint by one made from bronze; snapshot a database with a gap again."""
     from ingest.runtime.recovery_files import recovered
 
     _land(recovered, select, exclude)
@@ -126,11 +126,11 @@ def status(
     select: Select = None,
     exclude: Exclude = None,
     models: Annotated[
-        bool, typer.Option("--models", help="Show what `ingest serve` has built instead.")
+        bool, typer.Option("--models", help="Show the models that `ingest serve` builds instead.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Show what each stream has landed. Starts no Spark."""
+    """Show the state, row counts and last error of each stream. Starts no Spark."""
     from dataclasses import asdict
 
     from ingest import settings
@@ -146,6 +146,7 @@ def status(
     if models:
         rows = [asdict(one) for one in marked(lake, model_states(lake))]
     else:
+        show.step("reading the dbt project")
         streams = declared_streams(select or (), exclude or ())
         connectors = connector_states(lake, streams)
         rows = [
@@ -164,11 +165,11 @@ def status(
 @app.command()
 def sql(
     query: Annotated[
-        str | None, typer.Argument(help="A SELECT; without one, a shell opens.")
+        str | None, typer.Argument(help="A SELECT statement; without one, a shell opens.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Ask the tables of the lake, by path, in a session of its own."""
+    """Query the tables of the lake, also while streams and builds run."""
     from ingest.cli.sql import answer, shell
 
     if query is None:
@@ -179,7 +180,10 @@ def sql(
 
 @app.command()
 def docs() -> None:
-    """Add the types of events to the page that `dbt docs generate --static` has written."""
+    """Add event types to the page that `dbt docs generate --static` has written."""
+    from ingest.cli import show
+
+    show.step("adding event types to the docs page")
     from ingest.cli.docs import write
 
     typer.echo(write())
@@ -187,16 +191,18 @@ def docs() -> None:
 
 @app.command()
 def scaffold(
-    event_type: Annotated[str, typer.Argument(help="A type of event that a stream has brought.")],
+    event_type: Annotated[str, typer.Argument(help="Event type that a stream has ingested.")],
     stream: Annotated[
-        str | None, typer.Option("--stream", help="Its stream, where several have brought it.")
+        str | None, typer.Option("--stream", help="Its stream, if several streams have this type.")
     ] = None,
 ) -> None:
-    """Write models of a type of event to start from; files that exist are left alone."""
+    """Write dbt models for an event type, as a start. Existing files are kept."""
+    from ingest.cli import show
     from ingest.cli.scaffold import write
 
+    show.step("reading the dbt project")
     for path, is_new in write(event_type, stream):
-        typer.echo(f"{'written' if is_new else 'left as it is'}: {path}")
+        typer.echo(f"{'written' if is_new else 'exists, unchanged'}: {path}")
 
 
 def _land(
@@ -208,11 +214,14 @@ def _land(
     from ingest.storage.layout import Lake
 
     show.logging_to_stderr()
-    _end(work(Lake(settings.lake()), declared_streams(select or (), exclude or ())))
+    show.step("reading the dbt project")
+    streams = declared_streams(select or (), exclude or ())
+    show.step("starting Spark")
+    _end(work(Lake(settings.lake()), streams))
 
 
 def _end(errors: list[HeadwaterError]) -> None:
-    """Say what went wrong, and end with its exit code."""
+    """Print the errors and exit with the highest of their codes."""
     from ingest.cli import show
 
     for error in errors:
@@ -222,9 +231,9 @@ def _end(errors: list[HeadwaterError]) -> None:
 
 
 def one_value_each(arguments: Sequence[str]) -> list[str]:
-    """Arguments of which each option that selects has one value.
+    """Repeat the option before each further value: `--select a b` as `--select a --select b`.
 
-    dbt takes `--select a b` for both, and so do its users.
+    dbt accepts the short form.
     """
     found: list[str] = []
     option = None
@@ -238,7 +247,7 @@ def one_value_each(arguments: Sequence[str]) -> list[str]:
 
 
 def main() -> None:
-    """Run the command; a person's mistake ends in one line and an exit code."""
+    """Run the command; an error is one line on stderr and an exit code."""
     from ingest.cli import show
 
     try:

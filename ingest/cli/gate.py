@@ -9,27 +9,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ingest.contracts.comparison import Finding
 
-# Any other word is a revision of git; a branch of this name is refs/heads/registry.
+# Anything else is a git revision; for a branch of this name give refs/heads/registry.
 _REGISTRY = "registry"
 
 
 def check_against(there: str, select: Sequence[str], exclude: Sequence[str], is_json: bool) -> None:
-    """Print what has changed against the registry or a revision. Raises SchemaRefused."""
+    """Print the changes against the registry or a git revision. Raises SchemaRefused."""
     from ingest.cli import show
     from ingest.errors import SchemaRefused
 
+    show.step(f"comparing the dbt project with {there}")
     findings = _findings(there, select, exclude)
     refused = [one for one in findings if one.is_refused]
     if is_json:
         show.as_json({"against": there, "changes": [_row(one) for one in findings]})
     elif not findings:
-        show.line(f"nothing that others rely on has changed against {there}")
+        show.line(f"no change against {there} affects producers or readers")
     for one in () if is_json else findings:
         show.line(_line(one))
     if refused:
         count = "1 change" if len(refused) == 1 else f"{len(refused)} changes"
         streams = ", ".join(sorted({one.stream for one in refused}))
-        raise SchemaRefused(f"{count} against {there} cannot be made: {streams}")
+        raise SchemaRefused(f"{count} against {there} refused: {streams}")
 
 
 def register(select: Sequence[str], exclude: Sequence[str], is_json: bool) -> None:
@@ -45,6 +46,7 @@ def register(select: Sequence[str], exclude: Sequence[str], is_json: bool) -> No
     from ingest.registry.client import SchemaRegistry
     from ingest.storage.layout import Lake
 
+    show.step("reading the dbt project")
     streams = [
         one
         for one in declared_streams(select, exclude)

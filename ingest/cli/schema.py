@@ -1,4 +1,4 @@
-"""`ingest schema`: types of events, their columns, and what a person decides about them."""
+"""`ingest schema`: columns and versions of event types, and decisions about them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Types of events: their columns and versions, and decisions about changes that do not "
-    "go with them. And schemas of the registry.",
+    help="Show event types, their columns and versions; decide about incompatible changes; "
+    "register Avro schemas.",
 )
 
-Type = Annotated[str, typer.Argument(metavar="TYPE", help="Type of event, as producers write it.")]
+Type = Annotated[str, typer.Argument(metavar="TYPE", help="Event type, as producers write it.")]
 Stream = Annotated[
-    str | None, typer.Option("--stream", help="Stream, where several have such a type.")
+    str | None, typer.Option("--stream", help="Its stream, if several streams have this type.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Version = Annotated[int | None, typer.Argument(help="Version; the newest one where none is given.")]
+Version = Annotated[int | None, typer.Argument(help="Version to pin. Default: the newest.")]
 
 
 @app.command(name="list")
 def list_types(stream: Stream = None, json: Json = False) -> None:
-    """List all types with their tables, versions and counts."""
+    """List event types with their tables, versions and event counts."""
     from ingest.cli import show
     from ingest.event_types.ops_table import registered
 
@@ -50,12 +50,12 @@ def list_types(stream: Stream = None, json: Json = False) -> None:
     if json:
         show.as_json(rows)
     else:
-        show.table("types of events", rows)
+        show.table("event types", rows)
 
 
 @app.command(name="groups")
 def list_groups(stream: Stream = None, json: Json = False) -> None:
-    """List the groups of types that have tables of their own, and how far those are filled."""
+    """List event groups whose types have tables, and up to which batch these are filled."""
     from dataclasses import asdict
 
     from ingest.cli import show
@@ -73,12 +73,12 @@ def list_groups(stream: Stream = None, json: Json = False) -> None:
     if json:
         show.as_json(rows)
     else:
-        show.table("groups of types", rows)
+        show.table("event groups", rows)
 
 
 @app.command(name="show")
 def show_type(event_type: Type, stream: Stream = None, json: Json = False) -> None:
-    """Show the columns of a type, and what waits for a decision."""
+    """Show the columns of an event type, and changes that wait for a decision."""
     from ingest.cli import show
 
     one = _found(_lake(), event_type, stream)
@@ -94,7 +94,7 @@ def show_type(event_type: Type, stream: Stream = None, json: Json = False) -> No
 
 @app.command()
 def history(event_type: Type, stream: Stream = None, json: Json = False) -> None:
-    """Show every version of a type and what it brought."""
+    """Show the versions of an event type and the attributes that each added."""
     from ingest.cli import show
 
     one = _found(_lake(), event_type, stream)
@@ -117,12 +117,12 @@ def history(event_type: Type, stream: Stream = None, json: Json = False) -> None
 @app.command()
 def diff(
     event_type: Type,
-    old: Annotated[int, typer.Argument(help="Version.")],
-    new: Annotated[int, typer.Argument(help="Another version.")],
+    old: Annotated[int, typer.Argument(help="First version.")],
+    new: Annotated[int, typer.Argument(help="Second version.")],
     stream: Stream = None,
     json: Json = False,
 ) -> None:
-    """Show what differs between two versions of a type."""
+    """Show the columns that differ between two versions of an event type."""
     from ingest.cli import show
 
     one = _found(_lake(), event_type, stream)
@@ -147,13 +147,13 @@ def diff(
 
 @app.command()
 def accept(event_type: Type, stream: Stream = None) -> None:
-    """Take what did not go with a type's columns into them; events that wait land."""
+    """Change the columns to accept pending changes; ingest the events that wait for this."""
     _decide(event_type, "accepted", None, stream)
 
 
 @app.command()
 def pin(event_type: Type, version: Version = None, stream: Stream = None) -> None:
-    """Keep a type's columns as they are in a version; what else comes is rescued."""
+    """Freeze the columns of an event type at a version; other values go to _rescued."""
     _decide(event_type, "pinned", version, stream)
 
 
@@ -163,21 +163,24 @@ def revert(
     version: Annotated[int, typer.Argument(help="Version to go back to.")],
     stream: Stream = None,
 ) -> None:
-    """Make an earlier version of a type's columns the newest again."""
+    """Restore the columns of an earlier version, as a new version."""
     _decide(event_type, "reverted", version, stream)
 
 
 @app.command()
 def register(
     select: Annotated[
-        list[str] | None, typer.Option("--select", "-s", help="Streams, in dbt's words.")
+        list[str] | None,
+        typer.Option(
+            "--select", "-s", help="Streams to include: source:shop.* or source:shop.orders."
+        ),
     ] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option("--exclude", help="Streams to leave out, in dbt's words.")
+        list[str] | None, typer.Option("--exclude", help="Streams to exclude, in the same syntax.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Register the schemas that streams declare, under the compatibility that they declare."""
+    """Register declared Avro schemas and compatibility levels in the schema registry."""
     from ingest.cli import gate
 
     gate.register(select or (), exclude or (), json)
@@ -246,10 +249,10 @@ def _version_of(
 
 
 def _remarks(lake: Lake, one: Registered) -> list[str]:
-    """What a person should know besides the columns: both prototypes of each conflict."""
-    lines = [f"{one.events} events landed, the last at {one.last_seen}"]
+    """Lines below the columns: counts, pins, and example events of each conflict."""
+    lines = [f"{one.events} events ingested, the last at {one.last_seen}"]
     if one.is_pinned:
-        lines.append("pinned: what does not go with these columns is rescued")
+        lines.append("pinned: values that do not fit these columns go to _rescued")
     entries = _entries(lake, one)
     first = next((row["prototype"] for row in entries if row["prototype"]), None)
     for row in entries:

@@ -1,4 +1,4 @@
-"""What a person sees: tables with colour on a terminal, plain when piped."""
+"""Output of commands: tables with colour on a terminal, plain when piped."""
 
 from __future__ import annotations
 
@@ -51,12 +51,18 @@ def error(failed: HeadwaterError) -> None:
 
 
 def warning(text: str) -> None:
-    """Print a line on standard error that stops nothing."""
+    """Print a warning on standard error."""
     sys.stderr.write(f"warning: {' '.join(text.split())}\n")
 
 
+def step(text: str) -> None:
+    """Say on a terminal's standard error what takes long next."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{text} ...\n")
+
+
 def logging_to_stderr() -> None:
-    """What streams say while they work, one line each."""
+    """Log what streams do, one line each."""
     logging.basicConfig(
         level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", force=True
     )

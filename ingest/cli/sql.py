@@ -21,18 +21,19 @@ _MOST_ROWS = 1000
 
 
 def answer(query: str, json: bool) -> None:
-    """Print the rows that `query` selects, the first thousand of them."""
-    lake = Lake(settings.lake())
-    _print(_prepared(lake, query), query, json)
+    """Print the first thousand rows that `query` selects."""
+    spark = _prepared(Lake(settings.lake()), query)
+    show.step("running the query")
+    _print(spark, query, json)
 
 
 def shell() -> None:
-    """Read statements that end in a semicolon and print their answers, until end of input."""
+    """Read statements that end in a semicolon and print their results, until end of input."""
     lake = Lake(settings.lake())
     spark = _prepared(lake, "")
     terminal = sys.stdin.isatty()
     if terminal:
-        sys.stdout.write("Statements end with ';'. Ctrl-D leaves.\n")
+        sys.stdout.write("End each statement with ';'. Ctrl-D exits.\n")
     pending = ""
     while True:
         try:
@@ -50,13 +51,14 @@ def shell() -> None:
 
 
 def _prepared(lake: Lake, query: str) -> SparkSession:
+    show.step("starting Spark")
     spark = session("ingest sql", lake.root)
     _register(spark, lake, query)
     return spark
 
 
 def _register(spark: SparkSession, lake: Lake, query: str) -> None:
-    """Put the tables that a query names into the session's own catalog."""
+    """Register the tables that a query names in the session's catalog."""
     for schema, name in _named(query):
         if one := ops_table.view(lake, schema, name):
             _register_folder(spark, lake, *one.bronze_table.split("."))
@@ -76,7 +78,7 @@ def _register_type(spark: SparkSession, one: Registered, query: str) -> None:
 
 
 def _named(query: str) -> set[tuple[str, str]]:
-    """Whatever may be a schema and a table."""
+    """Pairs of names that may be a schema and a table."""
     return set(re.findall(r"`?(\w+)`?\s*\.\s*`?(\w+)`?", query))
 
 

@@ -1,4 +1,4 @@
-"""`ingest stack`: the parts that streams stand on, on this machine."""
+"""`ingest stack`: Kafka, PostgreSQL, schema registry and Kafka Connect on this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="What streams stand on, on this machine: Kafka, PostgreSQL, Kafka Connect with Debezium.",
+    help="Run Kafka, PostgreSQL, a schema registry and Kafka Connect with Debezium on this "
+    "machine, for development.",
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -23,22 +24,22 @@ def up(
         list[str] | None,
         typer.Option(
             "--port",
-            metavar="PART=NUMBER",
-            help="A part's port from now on, such as kafka=9092; else it is a free one.",
+            metavar="SERVICE=NUMBER",
+            help="Port of a service from now on, such as kafka=9092. Default: a free port.",
         ),
     ] = None,
 ) -> None:
-    """Start what does not run; it goes on when this command ends."""
+    """Start the services that are not running. They keep running after this command."""
     from ingest.cli import show
     from ingest.stack.ports import declared_ports
 
     stack = _stack()
-    stack.up(show.line, ports=declared_ports(port or (), stack.parts))
+    stack.up(show.line, ports=declared_ports(port or (), stack.services))
 
 
 @app.command()
 def down() -> None:
-    """Stop all; data stay for the next time."""
+    """Stop all services. Their data are kept."""
     from ingest.cli import show
 
     _stack().down(show.line)
@@ -46,7 +47,7 @@ def down() -> None:
 
 @app.command()
 def status(json: Json = False) -> None:
-    """Show how each part is, where it answers and where its data are."""
+    """Show the state, address and data folder of each service."""
     from dataclasses import asdict
 
     from ingest.cli import show
@@ -60,16 +61,16 @@ def status(json: Json = False) -> None:
 
 @app.command()
 def logs(
-    part: Annotated[str, typer.Argument(help="A part's name, as status shows it.")],
-    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="So many of the last.")] = 50,
+    service: Annotated[str, typer.Argument(help="Name of a service, as in `status`.")],
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="Number of lines.")] = 50,
 ) -> None:
-    """Print the last of what a part has said."""
+    """Print the last lines of a service's log."""
     from ingest.cli import show
 
-    path = _stack().log(part)
-    said = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
-    for text in said[-lines:]:
-        show.line(text)
+    path = _stack().log(service)
+    text = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
+    for line in text[-lines:]:
+        show.line(line)
 
 
 def _stack() -> Stack:

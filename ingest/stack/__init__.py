@@ -1,1 +1,1 @@
-"""The parts that streams stand on, started on this machine: for development, tests and demos."""
+"""Kafka, PostgreSQL, schema registry and Connect on this machine, for development and tests."""

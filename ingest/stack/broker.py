@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.errors import StackFailed
-from ingest.stack.part import JavaPart, ServiceHome
+from ingest.stack.service import JavaService, ServiceHome
 
 # One node: what is replicated elsewhere is here once. Topics are made by who asks for them.
 _PROPERTIES = """\
@@ -41,23 +41,19 @@ def new_cluster_id() -> str:
             return cluster
 
 
-class Broker(JavaPart):
-    """See Part."""
-
+class Broker(JavaService):
     @property
     def name(self) -> str:
-        """See Part."""
         return "kafka"
 
     @property
     def listens(self) -> Sequence[str]:
-        """See Part."""
         return ("clients", "controller")
 
-    def prepare(self, place: ServiceHome) -> None:
-        """See Part: the log is formatted once."""
-        data, properties = place.folder / "data", self._properties(place)
-        properties.write_text(_PROPERTIES.format(data=data, **place.ports), "utf-8")
+    def prepare(self, home: ServiceHome) -> None:
+        """Format the log, once."""
+        data, properties = home.folder / "data", self._properties(home)
+        properties.write_text(_PROPERTIES.format(data=data, **home.ports), "utf-8")
         if (data / "meta.properties").exists():
             return
         identity = ("-t", new_cluster_id(), "-c", str(properties))
@@ -66,20 +62,19 @@ class Broker(JavaPart):
             [*self._java, *formatting], capture_output=True, text=True, check=False
         )
         if done.returncode:
-            said = (done.stderr or done.stdout).strip().splitlines()
-            raise StackFailed(f"kafka: {data} cannot be formatted: {said[-1] if said else ''}")
+            output = (done.stderr or done.stdout).strip().splitlines()
+            raise StackFailed(f"kafka: {data} cannot be formatted: {output[-1] if output else ''}")
 
-    def command(self, place: ServiceHome) -> Sequence[str]:
-        """See Part."""
-        return (*self._java, "-Xmx400m", "kafka.Kafka", str(self._properties(place)))
+    def command(self, home: ServiceHome) -> Sequence[str]:
+        return (*self._java, "-Xmx400m", "kafka.Kafka", str(self._properties(home)))
 
-    def is_healthy(self, place: ServiceHome) -> bool:
-        """See Part: it lists its topics."""
+    def is_healthy(self, home: ServiceHome) -> bool:
+        """Whether it lists its topics."""
         from confluent_kafka import KafkaException
         from confluent_kafka.admin import AdminClient
 
-        servers = f"127.0.0.1:{place.ports['clients']}"
-        # What the library would log is that nobody listens yet.
+        servers = f"127.0.0.1:{home.ports['clients']}"
+        # The library would log that nothing listens yet.
         client = AdminClient({"bootstrap.servers": servers, "log_level": 0})
         try:
             client.list_topics(timeout=2)
@@ -87,5 +82,5 @@ class Broker(JavaPart):
             return False
         return True
 
-    def _properties(self, place: ServiceHome) -> Path:
-        return place.folder / "server.properties"
+    def _properties(self, home: ServiceHome) -> Path:
+        return home.folder / "server.properties"

@@ -1,11 +1,11 @@
-"""Kafka Connect with Debezium, which remembers its connectors in the broker."""
+"""Kafka Connect with Debezium; it stores its connectors in the broker."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from ingest.stack.part import JavaPart, ServiceHome, answers
+from ingest.stack.service import JavaService, ServiceHome, answers
 
 _PROPERTIES = """\
 bootstrap.servers=127.0.0.1:{broker}
@@ -32,8 +32,8 @@ connector.client.config.override.policy=All
 """
 
 
-class Connect(JavaPart):
-    """See Part; `plugins` is a folder of folders, each with the jars of one plugin."""
+class Connect(JavaService):
+    """Kafka Connect; `plugins` is a folder of folders, each with the jars of one plugin."""
 
     def __init__(self, jars: Path, plugins: Path) -> None:
         super().__init__(jars)
@@ -41,27 +41,23 @@ class Connect(JavaPart):
 
     @property
     def name(self) -> str:
-        """See Part."""
         return "connect"
 
     @property
     def listens(self) -> Sequence[str]:
-        """See Part."""
         return ("clients",)
 
-    def prepare(self, place: ServiceHome) -> None:
-        """See Part."""
-        broker = place.beside["kafka"].ports["clients"]
+    def prepare(self, home: ServiceHome) -> None:
+        broker = home.others["kafka"].ports["clients"]
         text = _PROPERTIES.format(
-            broker=broker, clients=place.ports["clients"], plugins=self._plugins
+            broker=broker, clients=home.ports["clients"], plugins=self._plugins
         )
-        (place.folder / "connect.properties").write_text(text, "utf-8")
+        (home.folder / "connect.properties").write_text(text, "utf-8")
 
-    def command(self, place: ServiceHome) -> Sequence[str]:
-        """See Part."""
+    def command(self, home: ServiceHome) -> Sequence[str]:
         program = "org.apache.kafka.connect.cli.ConnectDistributed"
-        return (*self._java, "-Xmx400m", program, f"{place.folder}/connect.properties")
+        return (*self._java, "-Xmx400m", program, f"{home.folder}/connect.properties")
 
-    def is_healthy(self, place: ServiceHome) -> bool:
-        """See Part: it lists its connectors."""
-        return answers(place.ports["clients"], "/connectors")
+    def is_healthy(self, home: ServiceHome) -> bool:
+        """Whether it lists its connectors."""
+        return answers(home.ports["clients"], "/connectors")

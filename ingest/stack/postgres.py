@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.errors import InputError, StackFailed
-from ingest.stack.part import ServiceHome
+from ingest.stack.service import ServiceHome
 
-# A database for development: what it loses in a power cut can be made again.
+# A database for development: data that it loses in a power cut can be written again.
 _SETTINGS = """\
 wal_level = logical
 max_replication_slots = 20
@@ -30,78 +30,73 @@ _NOBODY = "nobody"
 
 
 class Postgres:
-    """See Part."""
+    """PostgreSQL as a service of the stack."""
 
     @property
     def name(self) -> str:
-        """See Part."""
         return "postgres"
 
     @property
     def listens(self) -> Sequence[str]:
-        """See Part."""
         return ("clients",)
 
     @property
     def ends_on(self) -> signal.Signals:
-        """See Part: SIGTERM would wait for clients to leave."""
+        """SIGINT: on SIGTERM it would wait for clients to disconnect."""
         return signal.SIGINT
 
     @property
     def user(self) -> str | None:
-        """See Part."""
         return _NOBODY if os.geteuid() == 0 else None
 
     def folder(self, wanted: Path) -> Path:
-        """See Part: a private temporary one where another user cannot reach the lake's."""
+        """`wanted`, or a temporary folder where its user cannot reach that one."""
         if self.user and not (_is_open(wanted) and _is_open(_programs())):
             return Path(tempfile.mkdtemp(prefix="headwater-postgres-"))
         return wanted
 
-    def prepare(self, place: ServiceHome) -> None:
-        """See Part."""
-        if (place.folder / "data").exists():
+    def prepare(self, home: ServiceHome) -> None:
+        if (home.folder / "data").exists():
             return
         # A temporary folder may have been cleared away since.
-        place.folder.mkdir(parents=True, exist_ok=True)
+        home.folder.mkdir(parents=True, exist_ok=True)
         if self.user:
-            shutil.chown(place.folder, self.user)
-        place.folder.chmod(0o700)
-        programs = self._programs(place)
-        # It gets its name when all of it is there, so that a start that was killed is repeated.
-        data = place.folder / "data.new"
+            shutil.chown(home.folder, self.user)
+        home.folder.chmod(0o700)
+        programs = self._programs(home)
+        # Renamed when complete, so that the next start repeats one that was killed.
+        data = home.folder / "data.new"
         shutil.rmtree(data, ignore_errors=True)
         made = ["-D", str(data), "-U", "postgres", "-E", "UTF8", "-A", "trust"]
         self._do([str(programs / "initdb"), *made])
         with (data / "postgresql.conf").open("a", encoding="utf-8") as settings:
             settings.write(_SETTINGS)
-        # In single-user mode: the server itself is started afterwards, as any part is.
+        # In single-user mode: the server itself is started afterwards, like any service.
         single = [str(programs / "postgres"), "--single", "-D", str(data), "postgres"]
         self._do(single, stdin="create database shop\n")
-        data.rename(place.folder / "data")
+        data.rename(home.folder / "data")
 
-    def command(self, place: ServiceHome) -> Sequence[str]:
-        """See Part."""
-        port = str(place.ports["clients"])
-        return (str(self._programs(place) / "postgres"), "-D", f"{place.folder}/data", "-p", port)
+    def command(self, home: ServiceHome) -> Sequence[str]:
+        port = str(home.ports["clients"])
+        return (str(self._programs(home) / "postgres"), "-D", f"{home.folder}/data", "-p", port)
 
-    def is_healthy(self, place: ServiceHome) -> bool:
-        """See Part: it takes a connection, and answers."""
+    def is_healthy(self, home: ServiceHome) -> bool:
+        """Whether it answers a query."""
         import psycopg
 
         try:
-            with psycopg.connect(address(place.ports["clients"]), connect_timeout=2) as database:
+            with psycopg.connect(address(home.ports["clients"]), connect_timeout=2) as database:
                 database.execute("select 1")
         except psycopg.OperationalError:
             return False
         return True
 
-    def _programs(self, place: ServiceHome) -> Path:
-        """Where its programs are: where another user cannot reach them, in a copy."""
+    def _programs(self, home: ServiceHome) -> Path:
+        """Folder of its programs; a copy where its user cannot reach them."""
         programs = _programs()
         if not self.user or _is_open(programs):
             return programs
-        copy, new = place.folder / "postgresql", place.folder / "postgresql.new"
+        copy, new = home.folder / "postgresql", home.folder / "postgresql.new"
         modules = programs.parents[2]
         if not copy.exists():
             shutil.rmtree(new, ignore_errors=True)
@@ -124,8 +119,10 @@ class Postgres:
             user=self.user,
         )
         if done.returncode:
-            said = done.stderr.strip().splitlines()
-            raise StackFailed(f"postgres: {command[0]}: {said[-1] if said else done.returncode}")
+            output = done.stderr.strip().splitlines()
+            raise StackFailed(
+                f"postgres: {command[0]}: {output[-1] if output else done.returncode}"
+            )
 
 
 def address(port: int) -> str:

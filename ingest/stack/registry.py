@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.errors import InputError
-from ingest.stack.part import JavaPart, ServiceHome, answers
 from ingest.stack.postgres import address
+from ingest.stack.service import JavaService, ServiceHome, answers
 
 # Where Confluent's API begins, below the registry's own address.
 API = "/apis/ccompat/v7"
 _DATABASE = "registry"
-# It is asked so rarely that Java's second compiler would take more than it saves.
+# It gets few requests: Java's second compiler would cost more than it saves.
 _FIRST_COMPILER = "-XX:TieredStopAtLevel=1"
 
 
-class Registry(JavaPart):
-    """See Part; `packed` is the folder of the archive that it comes in."""
+class Registry(JavaService):
+    """Apicurio Registry; `packed` is the folder of the archive with its program."""
 
     def __init__(self, packed: Path) -> None:
         super().__init__(packed)
@@ -28,33 +28,30 @@ class Registry(JavaPart):
 
     @property
     def name(self) -> str:
-        """See Part."""
         return "registry"
 
     @property
     def listens(self) -> Sequence[str]:
-        """See Part."""
         return ("clients",)
 
-    def prepare(self, place: ServiceHome) -> None:
-        """See Part: it has a database of its own."""
+    def prepare(self, home: ServiceHome) -> None:
+        """Unpack the program and create its database."""
         import psycopg
 
         self._unpack()
-        (place.folder / "work").mkdir(parents=True, exist_ok=True)
-        postgres = address(place.beside["postgres"].ports["clients"])
+        (home.folder / "work").mkdir(parents=True, exist_ok=True)
+        postgres = address(home.others["postgres"].ports["clients"])
         with psycopg.connect(postgres, autocommit=True) as database:
             wanted = "select 1 from pg_database where datname = %s"
             if not database.execute(wanted, [_DATABASE]).fetchone():
                 database.execute(f"create database {_DATABASE}")
 
-    def command(self, place: ServiceHome) -> Sequence[str]:
-        """See Part."""
-        postgres = place.beside["postgres"].ports["clients"]
+    def command(self, home: ServiceHome) -> Sequence[str]:
+        postgres = home.others["postgres"].ports["clients"]
         properties = {
-            "java.io.tmpdir": f"{place.folder}/work",
+            "java.io.tmpdir": f"{home.folder}/work",
             "quarkus.http.host": "127.0.0.1",
-            "quarkus.http.port": place.ports["clients"],
+            "quarkus.http.port": home.ports["clients"],
             "quarkus.log.level": "WARN",
             "quarkus.http.access-log.enabled": "false",
             "apicurio.storage.kind": "sql",
@@ -67,18 +64,18 @@ class Registry(JavaPart):
         (program,) = self._unpacked().glob("*-runner.jar")
         return (*self._java[:-2], _FIRST_COMPILER, "-Xmx300m", *options, "-jar", str(program))
 
-    def is_healthy(self, place: ServiceHome) -> bool:
-        """See Part: it lists its subjects."""
-        return answers(place.ports["clients"], f"{API}/subjects")
+    def is_healthy(self, home: ServiceHome) -> bool:
+        """Whether it lists its subjects."""
+        return answers(home.ports["clients"], f"{API}/subjects")
 
     def _unpacked(self) -> Path:
         return self._packed / "unpacked"
 
     def _unpack(self) -> None:
-        """Once for all lakes: the archive is the same for all."""
+        """Unpack the archive, once for all lakes."""
         archives = list(self._packed.glob("*.tar.gz"))
         if len(archives) != 1:
-            raise InputError(f"{self._packed} holds no registry; run 'make setup' first")
+            raise InputError(f"{self._packed} has no registry; run 'make setup' first")
         named = self._unpacked() / archives[0].name
         if named.exists():
             return

@@ -1,4 +1,4 @@
-"""Start, stop and look after the parts. They outlive the command that starts them."""
+"""Start, stop and watch the services. They keep running after the command that starts them."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from ingest.errors import InputError, StackFailed
 from ingest.spark import launch
 from ingest.stack.broker import Broker
 from ingest.stack.connect import Connect
-from ingest.stack.part import Part, ServiceHome
 from ingest.stack.ports import free_port, refuse_taken
 from ingest.stack.postgres import Postgres
 from ingest.stack.registry import Registry
+from ingest.stack.service import Service, ServiceHome
 from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
 
-# Seconds that a part may take to answer, and to end.
+# Seconds that a service may take to answer, and to end.
 _TO_START, _TO_STOP = 60.0, 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """How a part is: running, stopped, or killed (it ended, and nobody asked it to)."""
+    """State of a service: running, stopped, or killed (it ended without `stack down`)."""
 
-    part: str
+    service: str
     state: str
     address: str
     pid: int | None
@@ -42,7 +42,7 @@ class Status:
 
 
 class Stack:
-    """The parts of one lake; what is known of them is in `<lake>/_stack/stack.json`."""
+    """The services of one lake; their ports, folders and processes are in `_stack/stack.json`."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake, self._folder = lake, Path(lake.root, "_stack")
@@ -51,14 +51,14 @@ class Stack:
         for folder, pattern in ((jars, "*.jar"), (plugins, "*/*.jar")):
             if not any(folder.glob(pattern)):
                 raise InputError(f"{folder} holds no jars; run 'make setup' first")
-        parts: tuple[Part, ...] = (
+        services: tuple[Service, ...] = (
             Broker(jars),
             Postgres(),
-            # It keeps what it knows in PostgreSQL.
+            # It stores its schemas in PostgreSQL, so it starts after it.
             Registry(project / ".jars-registry"),
             Connect(jars, plugins),
         )
-        self.parts: Mapping[str, Part] = {part.name: part for part in parts}
+        self.services: Mapping[str, Service] = {service.name: service for service in services}
 
     def up(
         self,
@@ -66,27 +66,29 @@ class Stack:
         only: Sequence[str] = (),
         ports: Mapping[str, int] | None = None,
     ) -> None:
-        """Start every part that does not run, or `only` some, and see that each answers.
+        """Start all services that do not run, or `only` some, and wait until each answers.
 
-        `ports` are those that parts listen on for clients from now on. Raises InputError where
-        they cannot be had, with nothing done, and StackFailed, with what did start left on.
+        `ports` are new client ports by service. Raises InputError where one is taken, before any
+        change; and StackFailed where a service does not start, while others keep running.
         """
         with self._alone():
             self._take_over(ports or {}, say)
-            for name in only or self.parts:
-                part = self.parts[name]
+            for name in only or self.services:
+                service = self.services[name]
                 if self._was_killed(name):
                     say(f"{name}: was killed, starting again")
-                self._start(part, self._place(part))
+                elif self._pid(name) is None:
+                    say(f"{name}: starting")
+                self._start(service, self._home(service))
                 say(f"{name}: {self.address(name)}")
 
     def down(self, say: Callable[[str], None], only: Sequence[str] = ()) -> None:
-        """Stop every part, or `only` some; what it keeps stays. Raises StackFailed."""
+        """Stop all services, or `only` some; their data are kept. Raises StackFailed."""
         with self._alone():
-            for name in list(only or self.parts)[::-1]:
+            for name in list(only or self.services)[::-1]:
                 pid = self._pid(name)
                 if pid is not None:
-                    _ended(name, pid, self.parts[name].ends_on)
+                    _ended(name, pid, self.services[name].ends_on)
                     say(f"{name}: stopped")
                 if name in self._known():
                     self._remember(name, pid=None)
@@ -103,108 +105,109 @@ class Stack:
             raise StackFailed(f"{self._folder}: {error.strerror}: {error.filename}") from error
 
     def status(self) -> Sequence[Status]:
-        """How each part is."""
-        return [self._status(name) for name in self.parts]
+        """State of each service."""
+        return [self._status(name) for name in self.services]
 
     def log(self, name: str) -> Path:
-        """The file of what a part says. Raises InputError for a part that there is none of."""
-        if name not in self.parts:
-            raise InputError(f"there is no part {name!r}, but {', '.join(self.parts)}")
+        """Log file of a service. Raises InputError for an unknown name."""
+        if name not in self.services:
+            raise InputError(f"unknown service {name!r}; services are {', '.join(self.services)}")
         return self._folder / f"{name}.log"
 
     def address(self, name: str) -> str:
-        """Where clients find a part; empty for one that was never started."""
+        """Client address of a service; empty for one that was never started."""
         ports = self._known().get(name, {}).get("ports", {})
-        return f"127.0.0.1:{ports[self.parts[name].listens[0]]}" if ports else ""
+        return f"127.0.0.1:{ports[self.services[name].listens[0]]}" if ports else ""
 
-    def _start(self, part: Part, place: ServiceHome) -> None:
-        if self._pid(part.name) is None:
-            self._spawn(part, place)
+    def _start(self, service: Service, home: ServiceHome) -> None:
+        if self._pid(service.name) is None:
+            self._spawn(service, home)
         until = time.monotonic() + _TO_START
-        while not part.is_healthy(place):
-            pid = self._pid(part.name)
+        while not service.is_healthy(home):
+            pid = self._pid(service.name)
             if pid is None:
-                raise StackFailed(f"{part.name}: it ended at once; see {self.log(part.name)}")
+                raise StackFailed(f"{service.name}: it ended at once; see {self.log(service.name)}")
             if time.monotonic() > until:
                 raise StackFailed(
-                    f"{part.name}: it does not answer after {_TO_START:.0f} s; "
-                    f"see {self.log(part.name)}"
+                    f"{service.name}: it does not answer after {_TO_START:.0f} s; "
+                    f"see {self.log(service.name)}"
                 )
             time.sleep(0.2)
-        if self._pid(part.name) is None:
+        if self._pid(service.name) is None:
             raise StackFailed(
-                f"{part.name}: something else answers at {self.address(part.name)}, and it ended; "
-                f"see {self.log(part.name)}"
+                f"{service.name}: it ended, and another process answers at "
+                f"{self.address(service.name)}; "
+                f"see {self.log(service.name)}"
             )
 
-    def _spawn(self, part: Part, place: ServiceHome) -> None:
+    def _spawn(self, service: Service, home: ServiceHome) -> None:
         launch.prepare_process()
-        part.prepare(place)
-        with self.log(part.name).open("ab") as log:
-            # In a session of its own: Ctrl-C in the terminal that started it is not for it.
+        service.prepare(home)
+        with self.log(service.name).open("ab") as log:
+            # In a session of its own, so that Ctrl-C in this terminal does not reach it.
             process = subprocess.Popen(
-                part.command(place),
+                service.command(home),
                 cwd="/",
-                user=part.user,
+                user=service.user,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
-        self._remember(part.name, pid=process.pid)
+        self._remember(service.name, pid=process.pid)
 
     def _take_over(self, declared: Mapping[str, int], say: Callable[[str], None]) -> None:
-        """Have parts keep declared ports. Raises InputError, and then nothing has changed."""
+        """Set the client ports of services. Raises InputError before any change."""
         before = {name: self.address(name) for name in declared}
         new = {
             name: port for name, port in declared.items() if not before[name].endswith(f":{port}")
         }
         kept = self._kept(new)
-        running = ", ".join(name for name in self.parts if self._pid(name) is not None)
+        running = ", ".join(name for name in self.services if self._pid(name) is not None)
         for name, port in new.items():
             asked = f"--port {name}={port}"
             if before[name] and running:
                 raise InputError(
-                    f"{asked}: {name} keeps {before[name]} while services run that may use it "
-                    f"({running}); first: ingest stack down"
+                    f"{asked}: {name} keeps {before[name]} while services run ({running}); "
+                    "first: ingest stack down"
                 )
             if port in kept:
-                raise InputError(f"{asked}: {kept[port]} keeps that one; declare another one")
+                raise InputError(f"{asked}: the port of {kept[port]}; give another port")
             refuse_taken(name, port)
         for name, port in new.items():
             if before[name]:
-                say(f"{name}: no longer at {before[name]}; restart what uses that address")
-            self._settle(self.parts[name], {*kept, *declared.values()}, port)
+                say(f"{name}: moved from {before[name]}; restart its clients")
+            self._settle(self.services[name], {*kept, *declared.values()}, port)
 
     def _kept(self, given_up: Collection[str] = ()) -> Mapping[int, str]:
-        """The parts by the ports that they keep, without those for clients of some parts."""
+        """Services by port, without the client ports of the services in `given_up`."""
         return {
             port: name
             for name, known in self._known().items()
             for use, port in known["ports"].items()
-            if name not in given_up or use != self.parts[name].listens[0]
+            if name not in given_up or use != self.services[name].listens[0]
         }
 
-    def _place(self, part: Part) -> ServiceHome:
-        if part.name not in self._known():
-            self._settle(part, self._kept())
-        return self._known_place(part.name)
+    def _home(self, service: Service) -> ServiceHome:
+        if service.name not in self._known():
+            self._settle(service, self._kept())
+        return self._known_home(service.name)
 
-    def _settle(self, part: Part, taken: Collection[int], port: int | None = None) -> None:
-        """Have a part keep a port for clients, if one is given; what it lacks is found for it."""
-        known = self._known().get(part.name, {})
-        ports = {**known.get("ports", {}), **({part.listens[0]: port} if port else {})}
-        for use in part.listens:
+    def _settle(self, service: Service, taken: Collection[int], port: int | None = None) -> None:
+        """Record ports and folder of a service: `port` for clients if given, else free ones."""
+        known = self._known().get(service.name, {})
+        ports = {**known.get("ports", {}), **({service.listens[0]: port} if port else {})}
+        for use in service.listens:
             if use not in ports:
                 ports[use] = free_port({*taken, *ports.values()})
         folder = known.get("folder")
         if folder is None:
-            wanted = self._folder / part.name
+            wanted = self._folder / service.name
             wanted.mkdir(parents=True, exist_ok=True)
-            folder = str(part.folder(wanted))
-        self._remember(part.name, ports=ports, folder=folder)
+            folder = str(service.folder(wanted))
+        self._remember(service.name, ports=ports, folder=folder)
 
-    def _known_place(self, name: str) -> ServiceHome:
+    def _known_home(self, name: str) -> ServiceHome:
         known = self._known()
         others = {
             other: ServiceHome(Path(one["folder"]), one["ports"])
@@ -217,7 +220,7 @@ class Stack:
         known, pid = self._known().get(name, {}), self._pid(name)
         state = "running" if pid else "killed" if self._was_killed(name) else "stopped"
         return Status(
-            part=name,
+            service=name,
             state=state,
             address=self.address(name),
             pid=pid,
@@ -226,11 +229,11 @@ class Stack:
         )
 
     def _was_killed(self, name: str) -> bool:
-        """Whether it does not run, and nobody asked it to end."""
+        """Whether it ended without `stack down`."""
         return self._known().get(name, {}).get("pid") is not None and self._pid(name) is None
 
     def _pid(self, name: str) -> int | None:
-        """The process of a part; a number that another one has got since is not it."""
+        """Process id of a running service; None where another process has the number now."""
         known = self._known().get(name, {})
         pid, folder = known.get("pid"), known.get("folder", "")
         is_it = pid is not None and f"{folder}/" in _ask_ps(pid, "command=")

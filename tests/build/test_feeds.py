@@ -312,7 +312,7 @@ def test_spark_reads_a_table_without_its_changes_where_it_is_named_twice(outcome
         outcome.lake.spark.sql(query)
 
 
-def test_a_reader_without_marks_or_of_a_feed_that_began_again_counts_nothing_wrongly(
+def test_reader_without_watermark_or_of_a_new_feed_counts_correctly(
     shared_lake: Lake, tmp_path: Path
 ) -> None:
     models = {name: MODELS[name] for name in ("parcels_current", "current_daily", "heavy_parcels")}

@@ -157,7 +157,7 @@ def test_a_late_change_splits_a_version(builds: Builds) -> None:
     assert builds.of_orders.said("orders_history") == said
 
 
-def test_what_a_build_did_is_said_and_recorded(builds: Builds) -> None:
+def test_build_effects_are_reported_and_recorded(builds: Builds) -> None:
     said = "4 upserted, 2 deleted, 3 late, 1 tied, 1 quarantined"
     assert builds.of_orders.said("orders_current") == said
     runs = builds.first.lake.spark.sql(
@@ -226,7 +226,7 @@ def test_a_merge_by_number_searches_only_the_keys_of_its_input(builds: Builds) -
     assert merge["operationMetrics"]["numTargetRowsUpdated"] == "5"
 
 
-def test_builds_whose_marks_were_not_recorded_may_be_repeated(builds: Builds) -> None:
+def test_build_without_recorded_watermark_can_be_repeated(builds: Builds) -> None:
     """What a build that is killed after its writes leaves behind, once and once more."""
     once = builds.of_orders
     for again in builds.repeated:

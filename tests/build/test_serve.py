@@ -84,11 +84,11 @@ def test_a_failing_model_stops_what_is_below_it_only_and_says_why(served: Served
     assert states["agg_orders"]["state"] == "built"
 
 
-def test_only_this_machine_can_ask_whatever_the_shell_says(served: Served) -> None:
+def test_sql_is_local_whatever_the_environment(served: Served) -> None:
     assert listening(served.port) == {"127.0.0.1"}
 
 
-def test_a_second_one_and_a_run_beside_it_are_told_who_is_there(served: Served) -> None:
+def test_second_serve_and_run_name_the_lock_owner(served: Served) -> None:
     second, run = serving(served.project, served.port), started(served.project, "run")
     for process, code in ((second, "CATALOG_HELD"), (run, "LOCKED")):
         _, said = process.communicate(timeout=PATIENCE)
@@ -98,7 +98,7 @@ def test_a_second_one_and_a_run_beside_it_are_told_who_is_there(served: Served) 
         assert f"process {served.process.pid}" in line
 
 
-def test_an_analyst_builds_beside_it_on_the_same_tables(served: Served) -> None:
+def test_analysts_dbt_builds_on_the_same_tables(served: Served) -> None:
     local = dbt(served, "compile")
     assert local.returncode == 2
     assert "use --target server" in local.stdout
@@ -150,7 +150,7 @@ def test_a_dbt_that_has_lost_its_claim_writes_no_more(served: Served) -> None:
     assert served.ask("select builder from gold.agg_forgotten") == [("local",)]
 
 
-def test_an_analyst_who_loses_a_conflict_is_told_in_one_line(served: Served) -> None:
+def test_analysts_lost_conflict_is_one_line(served: Served) -> None:
     """Somebody who has claimed nothing writes the table while the analyst's model is at work."""
     rows = served.ask("select * from gold.agg_orders")
     with ThreadPoolExecutor() as pool:

@@ -83,7 +83,7 @@ def test_a_table_is_made_again_only_when_its_type_changes(project: EventProject)
     assert "forced" in project.lake.spark.table("bronze_github.com_github_push").columns
 
 
-def test_a_lost_catalog_is_told_of_all_types_again(project: EventProject) -> None:
+def test_lost_catalog_gets_all_types_again(project: EventProject) -> None:
     project.land((PUSH, {"ref": "main"}))
     project.lake.build("source:github.events+", "--exclude", "misspelt_events")
     project.lake.spark.sql("drop schema bronze_github cascade")

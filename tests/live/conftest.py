@@ -17,8 +17,8 @@ from typing_extensions import override
 
 from ingest import settings
 from ingest.stack.broker import Broker
-from ingest.stack.part import ServiceHome
 from ingest.stack.postgres import address
+from ingest.stack.service import ServiceHome
 from ingest.stack.stack import Stack
 from ingest.storage.json_files import read_json
 from ingest.storage.layout import Lake
@@ -48,10 +48,10 @@ class BrokerWithLogins(Broker):
         return (*super().listens, "logins")
 
     @override
-    def prepare(self, place: ServiceHome) -> None:
-        super().prepare(place)
-        with (place.folder / "server.properties").open("a", encoding="utf-8") as properties:
-            properties.write(_LOGINS.format(**place.ports))
+    def prepare(self, home: ServiceHome) -> None:
+        super().prepare(home)
+        with (home.folder / "server.properties").open("a", encoding="utf-8") as properties:
+            properties.write(_LOGINS.format(**home.ports))
 
 
 @pytest.fixture(scope="package")
@@ -61,7 +61,7 @@ def topics(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     lake = Lake(str(root / "lake"))
     stack = Stack(lake)
     broker = BrokerWithLogins(settings.project_dir() / ".jars-stack")
-    stack.parts = {**stack.parts, broker.name: broker}
+    stack.services = {**stack.services, broker.name: broker}
     try:
         stack.up(lambda _: None)
         login(stack.address("kafka"))
@@ -77,9 +77,9 @@ def topics(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
         )
     finally:
         stack.down(lambda _: None)
-        for part in stack.status():
+        for service in stack.status():
             # Some keep their data elsewhere, where another user can reach them.
-            shutil.rmtree(part.folder, ignore_errors=True)
+            shutil.rmtree(service.folder, ignore_errors=True)
 
 
 def login(servers: str) -> None:

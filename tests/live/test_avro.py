@@ -160,7 +160,7 @@ def test_an_id_may_be_a_guid(topics: Topics, monkeypatch: pytest.MonkeyPatch) ->
     assert topics.rows("guided__quarantine", "_schema_id") == []
 
 
-def test_what_a_schema_says_of_columns_is_their_comment_without_a_commit_more(
+def test_schema_docs_become_comments_without_another_commit(
     topics: Topics,
 ) -> None:
     topics.make("described")

@@ -71,7 +71,7 @@ def test_a_batch_that_is_repeated_when_its_schema_has_come_judges_as_before(
     assert topics.rows("judged__quarantine", "_offset") == []
 
 
-def test_a_batch_that_begins_anew_lands_once_though_its_schema_came_meanwhile(
+def test_restarted_batch_lands_once_if_its_schema_arrived_meanwhile(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topics.make("anew")
@@ -119,7 +119,7 @@ def test_what_left_quarantine_in_a_batch_that_was_killed_is_there_once_after_a_r
     assert left == [(2, "MALFORMED_AVRO")]
 
 
-def test_a_stream_that_runs_lands_what_leaves_quarantine_though_no_message_comes(
+def test_running_stream_lands_requeued_messages_without_new_ones(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ingest.quarantine.requeue._LOOK_EVERY", 0.5)

@@ -158,7 +158,7 @@ def test_a_table_that_cannot_be_followed_fails_alone(
     assert "public.notes" in followed_tables(there), "it stays, though it is declared no more"
 
 
-def test_what_keeps_a_table_from_being_followed_is_told(
+def test_reason_for_an_unfollowable_table_is_reported(
     topics: Topics, database: psycopg.Connection[Any]
 ) -> None:
     database.execute("create view seen as select id from accounts")
@@ -203,12 +203,12 @@ def test_nothing_is_missing_or_there_twice_after_connect_was_killed(
 ) -> None:
     assert topics.stack
     database.execute("update accounts set owner = 'before' where id between 100 and 120")
-    (connect,) = (part for part in topics.stack.status() if part.part == "connect")
+    (connect,) = (part for part in topics.stack.status() if part.service == "connect")
     assert connect.pid
     os.kill(connect.pid, signal.SIGKILL)
     database.execute("update accounts set owner = 'meanwhile' where id between 110 and 130")
     database.execute("delete from accounts where id = 131")
-    assert {one.part: one.state for one in topics.stack.status()}["connect"] == "killed"
+    assert {one.service: one.state for one in topics.stack.status()}["connect"] == "killed"
     topics.stack.up(lambda _: None, only=["connect"])
     assert_the_same(topics, database)
 

@@ -61,7 +61,7 @@ def test_a_stream_waits_for_a_broker_that_was_killed_and_misses_nothing(
     assert topics.stack
     with topics.running("killed") as told:
         wait_until(lambda: totals(topics, "killed").state == "running")
-        (broker,) = (part for part in topics.stack.status() if part.part == "kafka")
+        (broker,) = (part for part in topics.stack.status() if part.service == "kafka")
         assert broker.pid
         os.kill(broker.pid, signal.SIGKILL)
         try:

@@ -33,7 +33,7 @@ def assert_mixed_is_there_once(topics: Topics, name: str) -> None:
     ]
 
 
-def test_a_message_lands_with_all_that_the_broker_says_of_it(topics: Topics) -> None:
+def test_message_lands_with_all_broker_metadata(topics: Topics) -> None:
     topics.make("said", partitions=3)
     topics.subscribe("said", {"id": "bigint"})
     for partition in range(3):
@@ -58,7 +58,7 @@ def test_a_message_lands_with_all_that_the_broker_says_of_it(topics: Topics) -> 
     assert topics.values("said", "unix_millis(_timestamp)") == [1_700_000_000_123] * 3
 
 
-def test_what_cannot_be_read_is_quarantined_with_its_place_and_the_rest_lands(
+def test_unreadable_record_is_quarantined_with_its_position(
     topics: Topics,
 ) -> None:
     topics.make("mixed")
@@ -83,7 +83,7 @@ def test_bytes_land_as_they_are(topics: Topics) -> None:
     assert topics.values("raw", "value") == [None, bytearray(b""), bytearray(b"\x00\xff")]
 
 
-def test_types_of_events_are_told_apart(topics: Topics) -> None:
+def test_event_types_are_distinguished(topics: Topics) -> None:
     topics.make("told")
     topics.subscribe("told", envelope="cloudevents")
     event = {"specversion": "1.0", "source": "/s", "time": "2026-11-22T10:00:00Z"}
@@ -272,7 +272,7 @@ def test_messages_that_retention_removed_stop_the_stream_until_it_is_recovered(
     assert topics.gaps("expired") == [("expired", 0, 1, 3, "removed")]
 
 
-def test_a_stream_goes_on_behind_messages_that_are_gone_where_it_is_declared_so(
+def test_stream_continues_after_lost_messages_if_declared(
     topics: Topics,
 ) -> None:
     topics.make("holey")
@@ -298,7 +298,7 @@ def log_in(topics: Topics, file: Path, password: str) -> None:
     file.write_text(text.replace("…", password))
 
 
-def test_a_consumer_group_and_the_status_tell_how_far_a_stream_is_that_has_a_login(
+def test_offsets_of_a_stream_with_login_are_in_consumer_group_and_status(
     topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "kafka.properties"
@@ -320,7 +320,7 @@ def test_a_consumer_group_and_the_status_tell_how_far_a_stream_is_that_has_a_log
     assert re.fullmatch(said, str(refused))
 
 
-def test_a_broker_that_does_not_answer_is_told(
+def test_unreachable_broker_is_reported(
     topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "kafka.properties"

@@ -19,7 +19,7 @@ from ingest.stack.stack import Stack
 from ingest.storage.layout import Lake
 
 
-def test_a_minute_of_a_marketplace_at_work_lands_as_it_was(tmp_path: Path) -> None:
+def test_minute_of_live_marketplace_lands_completely(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     command = [sys.executable, "-m", "live", "--seconds", "60", "--rate", "2000", "--kills", "2"]
     process = subprocess.Popen(

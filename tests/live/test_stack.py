@@ -17,7 +17,7 @@ def test_a_stack_that_was_stopped_in_good_order_knows_its_schemas_by_their_ids(
     assert topics.stack
     schema = record("Survivor", ("id", "int"))
     number = registered(topics, "survivor-value", schema)
-    before = {one.part: one for one in topics.stack.status()}
+    before = {one.service: one for one in topics.stack.status()}
     try:
         topics.stack.down(lambda _: None)
         assert [one.state for one in topics.stack.status()] == ["stopped"] * 4

@@ -142,7 +142,7 @@ def test_a_message_whose_columns_no_table_can_have_is_refused(spark: SparkSessio
     )
 
 
-def test_what_is_said_of_a_schema_is_what_spark_reads(spark: SparkSession) -> None:
+def test_schema_description_equals_sparks(spark: SparkSession) -> None:
     rng = random.Random(seed())
     schemas = [record(("x", Drawn(rng, messages=True).kind(2).schema)) for _ in range(cases(20))]
     texts = {number: json.dumps(schema) for number, schema in enumerate(schemas)}

@@ -36,7 +36,7 @@ def records(request: pytest.FixtureRequest, spark: SparkSession) -> Batches:
     return Batches.of_shares(spark, len(shares), found, COLUMNS, here=request.param)
 
 
-def test_each_combination_is_told_once_with_the_payload_of_its_first_record(
+def test_each_combination_is_reported_once_with_its_first_payload(
     records: Batches,
 ) -> None:
     assert records.firsts(("kind", "place"), "payload") == {
@@ -48,7 +48,7 @@ def test_each_combination_is_told_once_with_the_payload_of_its_first_record(
     }
 
 
-def test_texts_are_told_once_and_nulls_are_none(records: Batches) -> None:
+def test_texts_are_counted_once_without_nulls(records: Batches) -> None:
     assert records.distinct("kind") == {"a", "b", "c"}
 
 

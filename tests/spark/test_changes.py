@@ -298,7 +298,7 @@ def test_a_change_may_say_which_columns_it_sets(spark: SparkSession) -> None:
     }
 
 
-def test_what_was_remembered_is_forgotten_in_time(spark: SparkSession) -> None:
+def test_tombstones_expire(spark: SparkSession) -> None:
     delete = "select 1 as id, 9 as at, 'D' as operation"
     insert = "select 1 as id, 5 as at, 'U' as operation"
     rules = {"apply_as_deletes": "operation = 'D'", "tombstone_retention": "0 seconds"}
@@ -336,7 +336,7 @@ def test_each_kind_of_build_is_counted_and_a_replay_writes_nothing(spark: SparkS
 
 
 @pytest.mark.parametrize("scd_type", [1, 2])
-def test_many_changes_into_a_large_table_are_found_by_marks_of_their_keys(
+def test_many_changes_into_a_large_table_use_a_key_bitmap(
     spark: SparkSession, scd_type: int
 ) -> None:
     name = f"marked_{scd_type}"

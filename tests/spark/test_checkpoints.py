@@ -68,7 +68,7 @@ def commit(workshop: Workshop, stream: Stream) -> Path:
     )
 
 
-def test_a_large_batch_that_runs_again_goes_by_what_its_first_try_has_learnt(
+def test_repeated_large_batch_uses_the_recorded_schemas(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workshop.stream("sampled", {"id": "bigint"})
@@ -130,7 +130,7 @@ def test_a_batch_whose_commit_was_lost_lands_once(workshop: Workshop) -> None:
     assert len(workshop.rejects("replayed")) == 1
 
 
-def test_a_table_whose_making_was_killed_is_made_by_the_next_run(workshop: Workshop) -> None:
+def test_interrupted_table_creation_is_completed_by_next_run(workshop: Workshop) -> None:
     stream = workshop.stream("unmade", {"id": "bigint"})
     workshop.drop("unmade", "1.jsonl", [{"id": 1}])
     lake = workshop.lake

@@ -71,9 +71,7 @@ def test_every_message_is_in_bronze(kinds: Workshop) -> None:
         ("big_bytes", "'\\\\x' || lower(hex(big_bytes))"),
     ],
 )
-def test_the_living_rows_are_those_of_the_database(
-    kinds: Workshop, column: str, shown: str
-) -> None:
+def test_current_rows_equal_the_database(kinds: Workshop, column: str, shown: str) -> None:
     found = {row[0]: row[1:] for row in kinds.rows("kinds__current", "id", shown, "_rescued")}
     wanted = {int(str(row["id"])): row[column] for row in truth("kinds")}
     assert found.keys() == wanted.keys()

@@ -240,7 +240,7 @@ def test_refused_events_wait_in_quarantine_and_land_once(
     assert workshop.rejects(name) == []
 
 
-def test_a_request_for_what_is_not_there_is_answered(workshop: Workshop) -> None:
+def test_request_for_unknown_type_is_answered(workshop: Workshop) -> None:
     workshop.stream("asked", COLUMNS, **DECLARED)
     workshop.drop("asked", "1.jsonl", events("known", [{"a": 1}]))
     workshop.land("asked")
@@ -325,7 +325,7 @@ def test_nested_values_are_shown_only_where_they_are_of_the_type(workshop: Works
     }
 
 
-def test_events_from_before_types_were_told_apart_are_shown_or_rescued(workshop: Workshop) -> None:
+def test_events_older_than_their_types_are_shown_or_rescued(workshop: Workshop) -> None:
     columns_then = {**COLUMNS, "data": "variant"}
     workshop.stream("older", columns_then, **{**DECLARED, "per_type": "none"})
     workshop.drop("older", "1.jsonl", events("o", [{"a": "x", "b": {"c": 1}}]))

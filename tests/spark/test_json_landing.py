@@ -101,7 +101,7 @@ def test_broken_records_are_kept_with_their_bytes_line_and_reason(landed: Worksh
     assert [row._position for row in rejects] == [2, *range(5, 16)]
 
 
-def test_a_rejects_rule_and_version_are_told(landed: Workshop) -> None:
+def test_reject_has_rule_and_version(landed: Workshop) -> None:
     table = landed.table("events__quarantine").where("_reason_code = 'NULL_KEY'")
     (row,) = table.select("_rule", "_reason", "_code_version").collect()
     assert (row._rule, row._reason) == ("key: id", "id is null")

@@ -56,7 +56,7 @@ def test_few_files_are_left_alone(workshop: Workshop) -> None:
     assert compacted(workshop.spark, path, least=1)
 
 
-def test_what_is_clustered_is_not_written_again_for_what_comes_behind_it(
+def test_clustered_files_are_not_rewritten_for_later_ones(
     workshop: Workshop,
 ) -> None:
     workshop.stream("grown", {"x": "string"}, event_type="type", max_files_per_trigger=1)

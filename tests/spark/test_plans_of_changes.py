@@ -13,7 +13,7 @@ from tests.spark.oracle import Change
 from tests.spark.test_changes import PARTIAL, RULES, application, offer
 
 
-def test_rows_beside_partial_changes_are_not_held_in_memory(spark: SparkSession) -> None:
+def test_other_rows_of_partial_changes_are_not_kept_in_state(spark: SparkSession) -> None:
     """Spark guesses from files how large rows are, which may be compressed to a hundredth."""
     offer(spark, "some", [Change(case=0, key=1, sequence=1, operation="U", name="Ada")])
     application(spark, "beside", **PARTIAL)("some")

@@ -36,7 +36,7 @@ def test_what_spark_generates_is_compiled_once(spark: SparkSession) -> None:
     assert compiled.getCount() - before == 1
 
 
-def test_files_have_no_files_of_checksums_beside_them(spark: SparkSession, tmp_path: Path) -> None:
+def test_files_have_no_checksum_files(spark: SparkSession, tmp_path: Path) -> None:
     """Hadoop starts a process for each, and Delta's log takes another file system of its."""
     table = str(tmp_path / "table")
     for number in range(2):

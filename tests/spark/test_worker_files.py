@@ -152,7 +152,7 @@ def test_plain_records_are_in_files_of_the_workers(
     assert list(map(rows_of_workers, both)) == [len(SOUND), 0]
 
 
-def test_delta_is_told_of_a_file_what_spark_tells(workshop: Workshop) -> None:
+def test_file_statistics_equal_those_of_spark(workshop: Workshop) -> None:
     ours, sparks = land_both(workshop, "told")
     for batch, one in enumerate(SOUND, 1):
         for landing in (ours, sparks):
@@ -200,7 +200,7 @@ def test_a_repeated_batch_lands_what_an_earlier_try_has_not(
     assert shown(again) == shown(sparks)
 
 
-def test_a_batch_of_what_only_spark_can_judge_is_left_to_it(
+def test_batch_that_needs_sparks_parser_is_written_by_spark(
     workshop: Workshop, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "ingest.arrow_files")
@@ -219,7 +219,7 @@ def test_a_batch_of_what_only_spark_can_judge_is_left_to_it(
     assert rows_of_workers(ours) == 0
 
 
-def test_a_variant_that_a_table_has_beside_is_left_to_spark(workshop: Workshop) -> None:
+def test_additional_variant_of_a_table_is_written_by_spark(workshop: Workshop) -> None:
     ours, _ = land_both(workshop, "beside")
     ours.spark.sql(f"alter table delta.`{ours.path}` add columns (earlier struct<v: variant>)")
     landed = ours.land_messages(messages(workshop, SOUND, len(FIRST)), 1, repeated=False)

@@ -60,7 +60,7 @@ def test_without_a_file_it_is_the_broker_of_the_stack(
     assert kafka_properties(lake) == {"bootstrap.servers": "127.0.0.1:7"}
 
 
-def test_a_database_has_the_properties_behind_its_name(
+def test_database_has_the_properties_with_its_prefix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "databases.properties"
@@ -123,7 +123,7 @@ def test_the_registry_is_named_in_the_same_way(
         schema_registry_properties(lake)
 
 
-def test_a_converter_is_told_the_login_of_the_registry_in_its_own_words(
+def test_converter_config_has_the_registry_login(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = {

@@ -180,7 +180,7 @@ def test_a_model_is_named_by_its_layer(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODELS, ids=str)
-def test_a_model_is_described_beside_it(path: Path) -> None:
+def test_model_description_is_in_its_folder(path: Path) -> None:
     described = {
         model["name"]
         for file in (ROOT / "models" / path.parent).glob("_*__models.yml")

@@ -116,7 +116,7 @@ def test_a_type_that_holds_itself_is_refused(tmp_path: Path) -> None:
         why_no_avro(path)
 
 
-def test_what_connect_notes_does_not_hide_what_avro_says(tmp_path: Path) -> None:
+def test_connects_metadata_does_not_hide_avros(tmp_path: Path) -> None:
     kind: dict[str, Any] = {
         "type": "bytes",
         "logicalType": "decimal",
@@ -131,7 +131,7 @@ def test_what_connect_notes_does_not_hide_what_avro_says(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("codec", ["null", "deflate", "snappy", "zstandard"])
-def test_a_broken_file_is_told(tmp_path: Path, codec: str) -> None:
+def test_damaged_file_is_reported(tmp_path: Path, codec: str) -> None:
     path = tmp_path / "a.avro"
     written(path, record(("n", "string")), [{"n": "x" * 50 + str(n)} for n in range(10)], codec)
     whole = path.read_bytes()
@@ -175,7 +175,7 @@ def as_files_have_it(kind: T.DataType) -> T.DataType:
     return T.DoubleType() if isinstance(kind, T.FloatType) else kind
 
 
-def test_an_empty_list_has_the_column_that_its_schema_tells() -> None:
+def test_empty_list_has_the_column_of_its_schema() -> None:
     rng = random.Random(seed())
     for _ in range(cases(300)):
         items = Drawn(rng, messages=True).kind(rng.randrange(4)).schema

@@ -47,11 +47,11 @@ def test_names_of_other_subjects_are_defined_where_they_first_come() -> None:
         ),
     ],
 )
-def test_a_reader_reads_what_avro_lets_it(writer: str, reader: str, is_readable: bool) -> None:
+def test_reader_schema_follows_avro_resolution(writer: str, reader: str, is_readable: bool) -> None:
     assert (why_not_readable(writer, reader) is None) is is_readable
 
 
-def test_what_is_no_schema_is_told() -> None:
+def test_invalid_schema_is_reported() -> None:
     with pytest.raises(ValueError, match="not a schema of Avro"):
         why_not_readable('{"type": "nothing"}', '"int"')
 
@@ -132,7 +132,7 @@ def test_an_id_in_front_is_no_part_of_the_message(header: str, told: bytes, body
     assert found == (int(told), body)
 
 
-def test_an_id_may_be_a_guid_behind_which_all_bytes_are_the_message() -> None:
+def test_schema_id_may_be_a_guid_before_the_message() -> None:
     guid = "00000000-7653-4a2d-9e32-b1a2c3d4e5f6"
     told = b"\1" + UUID(guid).bytes
     number, body = number_of(b"\0\0\0\0\7body", [("__value_schema_id", told)])
@@ -142,7 +142,7 @@ def test_an_id_may_be_a_guid_behind_which_all_bytes_are_the_message() -> None:
     assert forms(number) == [told]
 
 
-def test_a_guid_is_told_as_confluents_own_client_writes_it() -> None:
+def test_guid_is_formatted_like_confluents_client() -> None:
     guid, headers = str(uuid4()), dict[str, str | bytes | None]()
     context = SerializationContext("orders", MessageField.VALUE, headers)
     value = header_schema_id_serializer(b"body", context, SchemaId("AVRO", None, guid))

@@ -63,7 +63,7 @@ def clock() -> Clock:
     return Clock()
 
 
-def test_first_all_is_built_and_then_what_is_below_a_stream_that_grew(clock: Clock) -> None:
+def test_first_build_is_complete_then_downstream_of_grown_streams(clock: Clock) -> None:
     backlog = BuildQueue(models(), clock)
     assert built(backlog) == set(PARENTS)
     assert backlog.next() is None
@@ -72,7 +72,7 @@ def test_first_all_is_built_and_then_what_is_below_a_stream_that_grew(clock: Clo
     assert backlog.next() is None
 
 
-def test_what_somebody_else_has_begun_and_left_is_built(clock: Clock) -> None:
+def test_unfinished_build_of_another_process_is_built(clock: Clock) -> None:
     backlog = BuildQueue(models("events", "daily"), clock)
     built(backlog)
     backlog.grew(["daily"])
@@ -125,7 +125,7 @@ def test_a_failing_model_stops_what_is_below_it_and_is_tried_again(clock: Clock)
     assert backlog.next() is None
 
 
-def test_a_model_keeps_its_pace_and_what_is_below_it_does_not_wait(clock: Clock) -> None:
+def test_build_interval_of_a_model_does_not_delay_downstream_models(clock: Clock) -> None:
     backlog = BuildQueue(models(daily=60), clock)
     built(backlog)
     backlog.grew(["orders"])

@@ -45,7 +45,7 @@ def running(program: str, argument: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def test_a_second_process_is_told_who_holds_it(tmp_path: Path) -> None:
+def test_second_process_names_the_catalog_owner(tmp_path: Path) -> None:
     with running(HOLDER, tmp_path) as holder:
         with pytest.raises(CatalogHeld, match=f"process {holder.pid}") as told:
             embedded_catalog.hold(tmp_path)
@@ -59,7 +59,7 @@ def test_a_killed_holder_leaves_it_free(tmp_path: Path) -> None:
         embedded_catalog.hold(tmp_path)
 
 
-def test_a_database_that_a_killed_holder_was_making_is_made_anew(tmp_path: Path) -> None:
+def test_database_half_created_by_a_killed_process_is_created_again(tmp_path: Path) -> None:
     half, whole = tmp_path / "metastore", tmp_path / "another"
     for database in (half, whole):
         database.mkdir()

@@ -93,7 +93,7 @@ def test_two_claims_of_one_model_follow_each_other_in_the_order_of_asking(
     assert [told.has(name) for name in ("bob", "ann")] == [True, False]
 
 
-def test_a_claim_that_comes_and_goes_within_a_pass_is_told(told: Told, claims: ModelLeases) -> None:
+def test_claim_within_one_run_is_reported(told: Told, claims: ModelLeases) -> None:
     with claims.own({"orders"}):
         told.asked["ann"] = frozenset({"daily"})
         claims.look()
@@ -105,7 +105,7 @@ def test_a_claim_that_comes_and_goes_within_a_pass_is_told(told: Told, claims: M
     assert claims.news() == (frozenset(), frozenset())
 
 
-def test_the_claim_of_a_dbt_that_has_gone_silent_is_over(told: Told, claims: ModelLeases) -> None:
+def test_claim_of_a_silent_dbt_ends(told: Told, claims: ModelLeases) -> None:
     told.asked["ann"] = frozenset({"daily"})
     claims.look()
     told.now, told.silent["ann"] = 300.0, SILENCE - 1

@@ -32,7 +32,7 @@ def test_one_option_takes_several_selectors_as_in_dbt(typed: str, taken: str) ->
     assert one_value_each(typed.split()) == taken.split()
 
 
-def test_a_stream_whose_process_is_gone_is_shown_as_killed(
+def test_stream_of_ended_process_is_shown_as_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stream = Stream(

@@ -116,7 +116,9 @@ def running(builder: ContinuousDbt) -> Iterator[ContinuousDbt]:
     builder.wait()
 
 
-def test_what_is_new_is_told_at_once(builder: ContinuousDbt, dbt: Dbt, facts: DriverState) -> None:
+def test_new_events_are_reported_at_once(
+    builder: ContinuousDbt, dbt: Dbt, facts: DriverState
+) -> None:
     assert dbt.has_registered(1)
     builder.grew("test.visits", 1)
     assert dbt.rests()
@@ -124,7 +126,7 @@ def test_what_is_new_is_told_at_once(builder: ContinuousDbt, dbt: Dbt, facts: Dr
     assert dbt.has_registered(2)
 
 
-def test_a_type_that_waits_for_its_columns_is_told_again_when_rows_have_come(
+def test_type_waiting_for_columns_is_reported_again_with_new_rows(
     builder: ContinuousDbt, dbt: Dbt
 ) -> None:
     dbt.is_waiting = True
@@ -134,7 +136,7 @@ def test_a_type_that_waits_for_its_columns_is_told_again_when_rows_have_come(
     assert dbt.has_registered(2)
 
 
-def test_the_catalog_is_told_again_only_where_it_may_have_lost_something(
+def test_catalog_is_synced_again_only_if_it_may_be_incomplete(
     dbt: Dbt, facts: DriverState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backlog, "_FIRST", 0.0)

@@ -65,14 +65,14 @@ def bounds(folder: Path, kind: pa.DataType, *values: Any) -> tuple[Any, Any]:
         (pa.int64(), [None], (None, None)),
     ],
 )
-def test_bounds_are_told_as_delta_tells_them(
+def test_bounds_are_written_like_deltas(
     tmp_path: Path, kind: pa.DataType, values: list[Any], expected: tuple[Any, Any]
 ) -> None:
     # As texts, which tell a zero below zero from another.
     assert list(map(repr, bounds(tmp_path, kind, *values))) == list(map(repr, expected))
 
 
-def test_no_bounds_are_told_of_years_that_dates_in_python_do_not_have(tmp_path: Path) -> None:
+def test_years_outside_pythons_dates_have_no_bounds(tmp_path: Path) -> None:
     schema = pa.schema([("a", INSTANT)])
     writer = DataFileWriter(str(tmp_path), schema, "part-")
     far = pa.array([2**60], pa.int64()).cast(INSTANT)
@@ -82,14 +82,14 @@ def test_no_bounds_are_told_of_years_that_dates_in_python_do_not_have(tmp_path: 
     assert json.loads(found.stats)["maxValues"] == {}
 
 
-def test_a_decimal_is_told_with_all_of_its_digits(tmp_path: Path) -> None:
+def test_decimal_is_rescued_with_all_digits(tmp_path: Path) -> None:
     schema = pa.schema([("a", pa.decimal128(38, 10))])
     most = "1234567890123456789012345678.0123456789"
     found = written(tmp_path, schema, [{"a": Decimal(most)}, {"a": Decimal("-0.1")}])
     assert f'"maxValues":{{"a":{most}}}' in found.stats
 
 
-def test_members_of_structs_are_told_and_a_variant_is_one_column(tmp_path: Path) -> None:
+def test_struct_members_are_listed_and_a_variant_is_one_column(tmp_path: Path) -> None:
     inner = pa.struct([("b", pa.int64()), (".list", pa.list_(pa.int64()))])
     schema = pa.schema(
         [("a", inner), ("map", pa.map_(pa.string(), inner)), ("any", VARIANT), ("z", pa.int64())]
@@ -116,7 +116,7 @@ def test_only_the_first_leaves_have_statistics(tmp_path: Path) -> None:
     assert len(told["nullCount"]) == len(told["minValues"]) == 32
 
 
-def test_a_file_is_as_it_is_told(tmp_path: Path) -> None:
+def test_file_matches_its_statistics(tmp_path: Path) -> None:
     schema = pa.schema([("a", pa.int64())])
     found = written(tmp_path, schema, [{"a": 1}], [{"a": 2}])
     path = tmp_path / found.name

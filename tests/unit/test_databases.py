@@ -84,7 +84,7 @@ def test_a_connector_writes_avro_by_the_converter_of_the_registry(
     assert told["schema.name.adjustment.mode"] == "avro"
 
 
-def test_the_subject_of_a_refused_schema_is_told() -> None:
+def test_refused_schema_names_its_subject() -> None:
     trace = (
         "io.x.RestClientException: Schema being registered is incompatible with an earlier schema "
         'for subject "shop.public.orders-value"; error code: 409'
@@ -98,7 +98,7 @@ def test_a_source_whose_name_no_slot_can_have_is_refused() -> None:
         table("orders", "Shop")
 
 
-def test_a_connector_is_told_its_tables_and_where_signals_are() -> None:
+def test_connector_config_has_tables_and_signal_topic() -> None:
     whole, _ = with_whole_databases([table("orders"), table("items", key=["a", "b"])])
     kafka = {"bootstrap.servers": "k:9092", "security.protocol": "SSL"}
     tables = {one.name: one.key for one in database(whole[0]).tables}
@@ -114,7 +114,7 @@ def test_a_connector_is_told_its_tables_and_where_signals_are() -> None:
     assert told["heartbeat.interval.ms"] == "9"
 
 
-def test_a_failure_is_told_by_its_last_cause() -> None:
+def test_failure_shows_its_last_cause() -> None:
     trace = "a.b.Outer: it failed\n\tat x\nCaused by: a.b.Inner: no such user\n\tat y\n"
     state = ConnectorState(connector="RUNNING", tasks=("FAILED",), trace=trace)
     assert str(state) == "FAILED: a.b.Inner: no such user"
@@ -132,7 +132,7 @@ def test_a_failure_is_told_by_its_last_cause() -> None:
         ('FATAL: password authentication failed for user "me"', False),
     ],
 )
-def test_a_task_that_does_not_find_its_place_says_so(trace: str, expected: bool) -> None:
+def test_task_without_deferred_record_fails_by_name(trace: str, expected: bool) -> None:
     assert is_gap(trace) is expected
 
 
@@ -172,7 +172,7 @@ def worker() -> Iterator[Connect]:
     server.server_close()
 
 
-def test_what_connect_refuses_is_told_without_what_was_sent(worker: Connect) -> None:
+def test_refusal_of_connect_is_reported_without_the_request(worker: Connect) -> None:
     with pytest.raises(ConnectorFailed, match="400: bad word") as refused:
         worker.put("headwater_shop", {"database.password": "hidden"})
     assert Answers.asked == ["Basic secret"] * 2
@@ -181,6 +181,6 @@ def test_what_connect_refuses_is_told_without_what_was_sent(worker: Connect) -> 
     assert worker.state("headwater_shop") is None
 
 
-def test_a_connect_that_is_away_is_told() -> None:
+def test_unreachable_connect_is_reported() -> None:
     with pytest.raises(ConnectorFailed, match=r"http://127\.0\.0\.1:9 does not answer"):
         Connect(RestApi("http://127.0.0.1:9")).state("headwater_shop")

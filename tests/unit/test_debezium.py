@@ -50,7 +50,7 @@ def with_schema(payload: Any, *fields: dict[str, Any]) -> dict[str, Any]:
     return {"schema": {"type": "struct", "fields": row}, "payload": payload}
 
 
-def test_the_row_stands_beside_what_is_told_of_the_change() -> None:
+def test_row_has_change_metadata() -> None:
     transaction = {"id": "1:7", "total_order": 3, "data_collection_order": 1}
     message = change("c", before=None, after={"id": 1, "name": "a"}, transaction=transaction)
     assert read(message) == {
@@ -68,7 +68,7 @@ def test_the_row_stands_beside_what_is_told_of_the_change() -> None:
     }
 
 
-def test_a_row_of_a_snapshot_has_the_place_that_its_connector_tells() -> None:
+def test_snapshot_row_has_the_lsn_of_its_connector() -> None:
     told = {"before": None, "after": {"id": 1}, "snapshot_lsn": "3"}
     places = {op: read(change(op, **told))["source_lsn"] for op in ("r", "c", "u")}
     assert places == {"r": "3", "c": "7", "u": "7"}
@@ -276,7 +276,7 @@ def test_the_schema_of_each_message_counts() -> None:
     assert reader.document(large) == {}
 
 
-def test_what_stands_behind_a_message_counts_also_for_the_second_one() -> None:
+def test_trailing_bytes_count_for_the_second_message_too() -> None:
     reader = messages()
     text = json.dumps(with_schema(change("m")), separators=(",", ":"))
     for _ in range(2):
@@ -342,7 +342,7 @@ def test_nothing_of_a_message_is_dropped() -> None:
     assert ordered["transaction_order"] == "0"
 
 
-def test_without_a_schema_the_declared_types_and_the_modes_tell() -> None:
+def test_without_a_schema_declared_types_and_modes_decide() -> None:
     columns = "price decimal(6,2), day date, at timestamp, tags array<decimal(6,2)>, note string"
     row = {"price": unscaled(150), "day": 1, "at": 2_000_000, "tags": [unscaled(5)], "note": "YQ=="}
     document = read(change("c", after=row), columns)
@@ -364,7 +364,7 @@ def test_a_decimal_that_came_as_text_or_number_is_that_number() -> None:
         (TimePrecision.NANOSECONDS, 1_000_000_000),
     ],
 )
-def test_the_mode_tells_what_a_timestamp_counts(mode: TimePrecision, ticks: int) -> None:
+def test_timestamp_unit_follows_the_mode(mode: TimePrecision, ticks: int) -> None:
     options = DebeziumOptions(time_precision=mode)
     found = by_type(T.TimestampType(), options)(Number(str(90 * ticks)))
     assert found == "1970-01-01T00:01:30Z"

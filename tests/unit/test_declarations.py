@@ -359,7 +359,7 @@ def test_it_refuses_another_schema() -> None:
     assert "streams land in schema 'bronze'" in problems(node(schema="silver"))
 
 
-def test_all_problems_of_an_entry_are_told_at_once() -> None:
+def test_all_problems_of_an_entry_are_reported_together() -> None:
     entry = node(
         {"from": "files", "format": "xml", "keys": ["id"]},
         columns={"price": "money"},
@@ -401,7 +401,7 @@ def test_a_table_named_like_a_quarantine_is_refused(monkeypatch: pytest.MonkeyPa
         project.declared_streams()
 
 
-def test_problems_of_all_entries_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_problems_of_all_entries_are_reported_together(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed(monkeypatch, node({"from": "ftp"}), node({**GOOD, "zzz": 1}, name="other"))
     with pytest.raises(DeclarationInvalid) as refused:
         project.declared_streams()

@@ -92,7 +92,7 @@ def test_a_missing_quarantine_is_an_empty_one(truth: Path, tmp_path: Path) -> No
     assert quarantines["bronze.market__app_events__quarantine"] != []
 
 
-def test_a_table_that_cannot_be_read_says_which(tmp_path: Path) -> None:
+def test_unreadable_table_is_named(tmp_path: Path) -> None:
     write_deltalake(tmp_path / "gold" / "dim_things", pa.table({"thing_id": [1]}))
 
     with pytest.raises(TableUnreadable, match=r"gold\.dim_things: .*nothing"):

@@ -111,7 +111,7 @@ def test_names_from_outside_stay_text_on_the_page() -> None:
     assert static_page(manifest, catalog).count("</script>") == before
 
 
-def test_columns_of_every_stream_and_type_say_what_they_mean() -> None:
+def test_columns_of_every_stream_and_type_have_descriptions() -> None:
     manifest, catalog = artifacts()
     own = {"name": "_batch_id", "description": "As the yml says."}
     manifest["sources"][STREAM]["columns"] = {"_batch_id": own}
@@ -124,7 +124,7 @@ def test_columns_of_every_stream_and_type_say_what_they_mean() -> None:
     assert set(described[TYPE]) == {"_batch_id", "price"}
 
 
-def test_a_schema_describes_what_nobody_has_described() -> None:
+def test_schema_doc_describes_undescribed_columns() -> None:
     manifest, catalog = artifacts()
     source = manifest["sources"][STREAM]
     source["columns"] = {
@@ -144,7 +144,7 @@ def test_a_schema_describes_what_nobody_has_described() -> None:
     assert source["description"] == "An &#60;b&#62;order&#60;&#47;b&#62;."
 
 
-def test_the_newest_words_of_schemas_count_wherever_a_type_is_defined() -> None:
+def test_newest_schema_doc_wins() -> None:
     city = {"name": "city", "type": "string", "doc": " Where. "}
     buyer = {"type": "record", "name": "Buyer", "doc": "A person.", "fields": [city]}
     fields: list[dict[str, Any]] = [

@@ -72,7 +72,7 @@ def test_a_stream_shows_its_envelope_before_its_first_record(declared: dict[str,
     assert envelope_types(declared) == wanted
 
 
-def test_an_outbox_shows_its_envelope_and_what_tells_events_apart() -> None:
+def test_outbox_shows_envelope_and_event_type() -> None:
     declared = {"from": "postgres", "event_type": "kind", "event_id": ["id"], "key": ["id"]}
     assert envelope_types(declared) == {**envelope_types({"from": "postgres"}), "id": "string"}
 

@@ -74,7 +74,7 @@ def made_up(draw: random.Random, depth: int) -> Any:
     return draw.choice(SCALARS)
 
 
-def test_outlines_tell_the_shapes_that_python_finds() -> None:
+def test_outlines_give_the_shapes_that_python_finds() -> None:
     draw = random.Random(5)
     made = [{"type": draw.choice("xyz"), "data": made_up(draw, 4)} for _ in range(3000)]
     for indent in (None, 1):
@@ -191,7 +191,7 @@ def test_what_disagrees_from_the_first_takes_all() -> None:
     assert kept_with(found, shape({"mixed": [True]}))[1] == []
 
 
-def test_what_is_empty_tells_no_type_and_gives_way() -> None:
+def test_empty_value_has_no_type() -> None:
     found = kept({"o": {}, "l": [], "n": [None], "m": {}}, {"o": "x", "l": 1, "n": [1], "m": [2]})
     assert columns(found) == {
         "l": "bigint",
@@ -278,7 +278,7 @@ def test_types_and_variations_past_the_most_are_no_news(monkeypatch: pytest.Monk
         ("2026-11-01T10:00:00-05:00", "TEXT_TIMESTAMP"),
     ],
 )
-def test_what_a_text_says(text: str, kind: str) -> None:
+def test_text_conversions(text: str, kind: str) -> None:
     assert kind_of_text(text) == kind
 
 

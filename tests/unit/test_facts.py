@@ -49,7 +49,7 @@ def lake(tmp_path: Path) -> Lake:
     return lake
 
 
-def test_nothing_is_told_of_an_empty_lake(tmp_path: Path) -> None:
+def test_empty_lake_has_nothing_to_report(tmp_path: Path) -> None:
     given = DriverState(Lake(str(tmp_path)), [stream(**TYPED)]).for_macros()
     assert {**given, "newest": dict(given["newest"])} == {
         "newest": {"shop__events": -1},
@@ -61,7 +61,7 @@ def test_nothing_is_told_of_an_empty_lake(tmp_path: Path) -> None:
     }
 
 
-def test_tables_types_and_the_marks_version_are_those_of_the_lake(lake: Lake) -> None:
+def test_tables_types_and_watermark_version_match_the_lake(lake: Lake) -> None:
     write(
         lake,
         "event_types",
@@ -91,7 +91,7 @@ def test_counts_of_types_are_no_news_to_the_catalog(lake: Lake) -> None:
     assert facts.catalog() != before
 
 
-def test_a_catalog_that_knows_all_needs_not_be_told(lake: Lake) -> None:
+def test_complete_catalog_is_not_synced(lake: Lake) -> None:
     facts = DriverState(lake, [stream()])
     known = facts.catalog()
     assert facts.for_macros(known)["is_registered"]
@@ -111,7 +111,7 @@ def test_a_stream_is_unread_until_it_is_listed(tmp_path: Path, types: dict[str, 
     assert facts.for_macros()["newest"]["shop__events"] == 0
 
 
-def test_a_stream_without_types_is_told_as_it_lands(lake: Lake) -> None:
+def test_stream_without_types_is_reported_as_it_lands(lake: Lake) -> None:
     facts = DriverState(lake, [stream()])
     newest = facts.for_macros()["newest"]
     assert newest.get("shop__events") is None
@@ -119,7 +119,7 @@ def test_a_stream_without_types_is_told_as_it_lands(lake: Lake) -> None:
     assert newest["shop__events"] == 4
 
 
-def test_a_stream_that_has_types_is_told_as_far_as_its_types(lake: Lake) -> None:
+def test_stream_with_types_is_reported_up_to_its_types(lake: Lake) -> None:
     facts = DriverState(lake, [stream(**TYPED)])
     given = facts.for_macros()["newest"]
     assert given["shop__events"] == 3

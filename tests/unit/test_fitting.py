@@ -176,7 +176,7 @@ def test_columns_hold_all_of_it(columns: str, text: str, held: dict[str, Any]) -
 
 
 @pytest.mark.parametrize(("columns", "text"), MISFITTING)
-def test_it_is_held_back(columns: str, text: str | bytes | None) -> None:
+def test_record_is_deferred(columns: str, text: str | bytes | None) -> None:
     neighbour = "{}"
     assert read(struct(columns), neighbour, text)[1] is None
     if not isinstance(text, bytes):

@@ -259,7 +259,7 @@ def test_a_table_that_was_not_followed_for_a_while_is_a_gap_of_its_own(shop: Sho
 
 @pytest.mark.parametrize("landed", [True, False])
 @pytest.mark.parametrize("kill_before", ["put", "forget_offsets", "resume"])
-def test_a_new_snapshot_that_was_cut_short_is_made_by_who_starts_next(
+def test_interrupted_snapshot_is_repeated_by_next_run(
     shop: Shop, kill_before: str, landed: bool
 ) -> None:
     shop.process("a").follow(shop.broker)
@@ -327,7 +327,7 @@ def told(watch: DatabaseWatch) -> HeadwaterError | None:
     return None
 
 
-def test_a_database_that_does_not_answer_keeps_nobody_waiting(shop: Shop) -> None:
+def test_unreachable_database_does_not_delay_others(shop: Shop) -> None:
     answers = threading.Event()
 
     class Slow(PostgresConnector):

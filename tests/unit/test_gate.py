@@ -157,14 +157,14 @@ def told(
     return [(one.column, one.is_refused) for one in found]
 
 
-def test_a_removed_column_is_refused_where_somebody_reads_it() -> None:
+def test_removed_column_is_refused_if_a_model_reads_it() -> None:
     before, now = promise(AND_B), promise(A)
     assert told(now, before) == [("b", False)]
     assert told(now, before, Readers(models=("m",))) == [("b", True)]
     assert told(now, before, Readers(unresolved={"m": "why"})) == [("b", True)]
 
 
-def test_what_delta_cannot_widen_is_refused_whoever_reads_it() -> None:
+def test_unwidenable_type_change_is_refused_with_or_without_readers() -> None:
     long = schema(("a", "long"))
     assert told(promise(long), promise(A), Readers(models=("m",))) == [("a", False)]
     free = {"compatibility": "none"}
@@ -208,7 +208,7 @@ def test_a_mode_is_loosened_by_a_change_of_its_own(
     assert found == [(None, is_refused) for is_refused in findings]
 
 
-def test_a_looser_mode_of_a_connectors_subjects_is_said() -> None:
+def test_looser_compatibility_of_connector_subjects_is_reported() -> None:
     full, none = promise(compatibility="full"), promise(compatibility="none")
     assert told(none, full) == [(None, False)]
     assert told(full, none) == []
@@ -328,16 +328,16 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_change_is_refused_against_a_revision_with_those_who_read_it(
+def test_refused_change_names_its_readers(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sources = project / "models" / "sources.yml"
     text = sources.read_text("utf-8")
     gate.check_against("before", (), (), is_json=False)
-    assert capsys.readouterr().out == "nothing that others rely on has changed against before\n"
+    assert capsys.readouterr().out == "no change against before affects producers or readers\n"
     sources.write_text(text.replace("price, data_type: int", "price, data_type: string"), "utf-8")
     (project / "schemas" / "a.avsc").write_text(AND_B, "utf-8")
-    with pytest.raises(SchemaRefused, match=r"2 changes .* cannot be made: web.clicks, web.events"):
+    with pytest.raises(SchemaRefused, match=r"2 changes .* refused: web.clicks, web.events"):
         gate.check_against("before", (), (), is_json=False)
     clicks, events = capsys.readouterr().out.splitlines()
     assert clicks.startswith("refused: web.clicks: clicks-value is backward: it cannot read what")
@@ -350,7 +350,7 @@ def test_a_change_is_refused_against_a_revision_with_those_who_read_it(
 
 
 @pytest.mark.usefixtures("project")
-def test_a_revision_that_git_does_not_have_is_told() -> None:
+def test_unknown_git_revision_is_reported() -> None:
     for wrong in ("nowhere", "--all"):
         with pytest.raises(RevisionUnknown, match=rf"no revision '{wrong}' .*; fetch it"):
             promised_at(wrong)

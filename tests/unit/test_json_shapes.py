@@ -40,7 +40,7 @@ def shape(document: str, members: str = "") -> str:
         ('{"a b":1,"c`d":2,"":3}', "OBJECT<``: BIGINT, `a b`: BIGINT, `c``d`: BIGINT>"),
     ],
 )
-def test_a_shape_tells_paths_and_types(document: str, expected: str) -> None:
+def test_shape_has_paths_and_types(document: str, expected: str) -> None:
     assert shape(document) == expected
     assert parse_shape(expected).fields.keys() <= record(document).keys()
 

@@ -35,7 +35,7 @@ def test_a_batch_that_is_whole_passes(batch: BatchResult, may_drop: bool) -> Non
         (landed(10, 9, 2), True, 11, 0),
     ],
 )
-def test_a_batch_that_is_not_is_told(
+def test_unwritable_batch_is_reported(
     batch: BatchResult, may_drop: bool, kept: int, removed: int
 ) -> None:
     told = rf"shop\.orders: batch 6: 10 records were read, and {kept} came to be"
@@ -43,6 +43,6 @@ def test_a_batch_that_is_not_is_told(
         batch.checked("shop.orders", 1, may_drop=may_drop, removed=lambda: removed)
 
 
-def test_messages_that_were_gone_when_they_were_read_again_count_as_never_read() -> None:
+def test_messages_removed_before_the_second_read_count_as_never_read() -> None:
     batch = landed(10, 7, 1).checked("shop.orders", 1, may_drop=False, removed=lambda: 2)
     assert batch == landed(8, 7, 1)

@@ -101,7 +101,7 @@ def test_a_query_does_not_read_a_column_by(sql: str) -> None:
         (f"select * from (select * {ORDERS}) as a (b, c)", "a star hides"),
     ],
 )
-def test_what_cannot_be_told_is_said(sql: str, why: str) -> None:
+def test_unresolvable_readers_are_reported(sql: str, why: str) -> None:
     with pytest.raises(Unresolvable, match=why):
         read_by(sql, ASKED)
 

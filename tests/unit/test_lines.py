@@ -32,7 +32,7 @@ def test_lines_end_with_lf_crlf_or_cr_wherever_a_chunk_ends(tmp_path: Path, chun
     assert starts == [0, 4, 9, 15, 20, 21]
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+def test_byte_order_mark_is_not_part_of_the_first_line(tmp_path: Path) -> None:
     path = tmp_path / "marked.csv"
     path.write_bytes(b"\xef\xbb\xbfa,b\n1,2\n")
     assert [line for _, line in numbered_lines(str(path))] == [b"a,b\n", b"1,2\n"]
@@ -59,7 +59,7 @@ def test_bytes_are_read_from_their_places(
     assert list(read_at(str(path), [(0, 4), (8, 6)])) == [b"one\n", b"three\n"]
 
 
-def test_a_packed_file_that_became_shorter_is_told(tmp_path: Path) -> None:
+def test_truncated_compressed_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "short.gz"
     path.write_bytes(gzip.compress(b"one\n"))
     with pytest.raises(EOFError, match="has become shorter"):

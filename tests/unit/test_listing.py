@@ -64,7 +64,7 @@ def test_a_url_is_read_with_names_as_they_are(tmp_path: Path) -> None:
     assert whole(file.path) == b"{}\n"
 
 
-def test_a_path_that_is_a_file_is_refused_and_a_missing_folder_is_told(tmp_path: Path) -> None:
+def test_file_as_path_is_refused_and_missing_folder_is_reported(tmp_path: Path) -> None:
     entry = {"from": "files", "format": "json"}
     missing = read_stream(node("shop.a", {**entry, "path": str(tmp_path / "none")}))
     there = read_stream(node("shop.b", {**entry, "path": str(tmp_path)}))
@@ -143,7 +143,7 @@ def test_folders_that_name_no_day_stay_open(tmp_path: Path) -> None:
     assert found(source, {str(known)}) == ["dt=unknown/a.jsonl", "dt=unknown/b.jsonl"]
 
 
-def test_a_missing_folder_is_told_with_its_declaration(tmp_path: Path) -> None:
+def test_missing_folder_is_reported_with_its_declaration(tmp_path: Path) -> None:
     with pytest.raises(
         FolderMissing, match=r"shop.yml: shop.orders: path .* is not a folder"
     ) as told:

@@ -42,7 +42,7 @@ def test_a_latency_is_that_of_the_oldest_row_of_the_newest_batch(
     assert 5_000 <= age < 10_000
 
 
-def test_of_what_has_not_landed_or_has_no_time_no_latency_is_told(tmp_path: Path) -> None:
+def test_latency_needs_landed_rows_with_a_time(tmp_path: Path) -> None:
     assert age_when_landed(tmp_path / "none", "viewed_at") is None
     append(tmp_path, "viewed_at", time.time())
     assert age_when_landed(tmp_path, "recorded_at") is None

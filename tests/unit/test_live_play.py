@@ -98,7 +98,9 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
     lake = Lake(str(tmp_path))
     found = Stack(lake)
     asleep = [sys.executable, "-c", "import time; time.sleep(600)"]
-    processes = {name: subprocess.Popen([*asleep, f"{tmp_path}/{name}/"]) for name in found.parts}
+    processes = {
+        name: subprocess.Popen([*asleep, f"{tmp_path}/{name}/"]) for name in found.services
+    }
     known = {
         name: {"pid": one.pid, "folder": f"{tmp_path}/{name}"} for name, one in processes.items()
     }
@@ -114,7 +116,7 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
 def test_a_part_that_was_killed_is_named_and_so_is_its_log(stack: Stack) -> None:
     parts = Parts(stack)
     parts.refuse_loss()
-    pid = next(one.pid for one in stack.status() if one.part == "postgres")
+    pid = next(one.pid for one in stack.status() if one.service == "postgres")
     assert pid
     os.kill(pid, signal.SIGKILL)
     # A process may run on for a moment after it was killed.
@@ -146,7 +148,7 @@ def wishes() -> Iterator[Wishes]:
             signal.signal(name, handler)
 
 
-def test_a_second_wish_to_end_cuts_short_what_is_left(wishes: Wishes) -> None:
+def test_second_stop_request_skips_remaining_work(wishes: Wishes) -> None:
     with wishes.bounded():
         signal.raise_signal(signal.SIGINT)
         assert wishes.closing.is_set()
@@ -158,14 +160,14 @@ def test_a_second_wish_to_end_cuts_short_what_is_left(wishes: Wishes) -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def test_a_second_wish_that_came_too_early_is_heeded_later(wishes: Wishes) -> None:
+def test_early_second_stop_request_is_handled_later(wishes: Wishes) -> None:
     signal.raise_signal(signal.SIGTERM)
     signal.raise_signal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), wishes.bounded():
         wishes.cut_short()
 
 
-def test_a_wish_after_all_is_done_cuts_nothing_short(wishes: Wishes) -> None:
+def test_stop_request_after_the_end_skips_nothing(wishes: Wishes) -> None:
     with wishes.bounded():
         wishes.cut_short()
     signal.raise_signal(signal.SIGINT)

@@ -53,7 +53,7 @@ STREAM = Stream(
 )
 
 
-def test_a_second_process_is_told_who_lands_the_stream(tmp_path: Path) -> None:
+def test_second_process_names_the_stream_owner(tmp_path: Path) -> None:
     lake = Lake(str(tmp_path))
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, lake.root],
@@ -85,7 +85,7 @@ def test_who_looks_at_a_lock_does_not_keep_an_owner_from_it(
             assert is_locked(lake, "shop__orders")
 
 
-def test_a_lock_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_unwritable_lock_is_reported(tmp_path: Path) -> None:
     (tmp_path / "_locks").write_text("a file where a folder should be", encoding="utf-8")
     with pytest.raises(StorageFailed, match="the lake must be writable") as told:
         stream_lock(Lake(str(tmp_path)), "shop__orders", "shop.orders").__enter__()
@@ -166,7 +166,7 @@ def test_another_streams_identity_is_refused(lake: Lake) -> None:
         identity_of(lake, STREAM)
 
 
-def test_another_table_in_the_place_of_ours_is_refused(lake: Lake) -> None:
+def test_replaced_table_is_refused(lake: Lake) -> None:
     ran(lake, table_id="gone")
     with pytest.raises(TableChanged, match="replaced or removed under us"):
         identity_of(lake, STREAM)
@@ -193,7 +193,7 @@ def test_a_failure_becomes_one_line_with_a_code(text: str, code: str, tmp_path: 
     assert "at org.apache" not in str(error)
 
 
-def test_of_a_pythons_traceback_the_last_line_is_told(tmp_path: Path) -> None:
+def test_python_traceback_is_shortened_to_its_last_line(tmp_path: Path) -> None:
     text = """
   An exception was thrown from the Python worker. Please see the stack trace below.
 Traceback (most recent call last):
@@ -210,9 +210,7 @@ OSError: the file has gone
 
 
 @pytest.mark.parametrize(("code", "expected"), [("52", "MEMORY"), ("1", "STOPPED")])
-def test_a_spark_that_has_ended_says_whether_memory_was_full(
-    code: str, expected: str, tmp_path: Path
-) -> None:
+def test_ended_spark_reports_out_of_memory(code: str, expected: str, tmp_path: Path) -> None:
     java = subprocess.Popen(["sh", "-c", f"exit {code}"])
     spark: Any = SimpleNamespace(sparkContext=SimpleNamespace(_gateway=SimpleNamespace(proc=java)))
     with pytest.raises(TerminalError) as told:

@@ -60,7 +60,7 @@ def test_where_another_dbt_may_write_spark_does(records: FastBookkeeping) -> Non
     assert delta_log.version(records.lake.ops("model_runs")) == 0
 
 
-def test_the_newest_commit_is_told(records: FastBookkeeping) -> None:
+def test_newest_commit_is_reported(records: FastBookkeeping) -> None:
     path = records.lake.table("silver", "orders")
     write_deltalake(path, pa.table({"id": [1, 2]}))
     # A text may have what Python takes for the end of a line.
@@ -83,7 +83,7 @@ def test_a_table_is_as_large_as_its_files(records: FastBookkeeping) -> None:
     assert records.table_bytes("silver", "orders") == sum(one.stat().st_size for one in files)
 
 
-def test_nothing_is_told_of_a_table_that_is_elsewhere(records: FastBookkeeping) -> None:
+def test_table_outside_the_lake_is_not_reported(records: FastBookkeeping) -> None:
     assert records.last_commit("silver", "customers") is None
     assert records.table_bytes("silver", "customers") is None
 
@@ -116,7 +116,7 @@ def test_values_are_those_of_unread_batches(
 
 
 @pytest.mark.parametrize("column", ["page", "date(minute)", "gone"])
-def test_spark_looks_for_values_that_files_do_not_tell(views: FastBookkeeping, column: str) -> None:
+def test_spark_scans_for_values_without_statistics(views: FastBookkeeping, column: str) -> None:
     assert views.touched_values(("silver", "views"), column, "_batch_id", (0, 3)) is None
 
 

@@ -30,7 +30,7 @@ STREAM = Stream(
 )
 
 
-def test_each_wait_is_longer_and_one_that_ran_well_begins_anew(
+def test_waits_grow_and_reset_after_success(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 1000.0
@@ -113,7 +113,7 @@ def test_a_stream_that_waits_when_all_are_asked_to_stop_has_stopped(tmp_path: Pa
     assert (told.state, told.error) == ("stopped", "no answer")
 
 
-def test_upkeep_does_not_wait_behind_the_jobs_of_builds(started: list[str], tmp_path: Path) -> None:
+def test_maintenance_does_not_wait_for_builds(started: list[str], tmp_path: Path) -> None:
     Query.ends = [None]
     told: list[tuple[str, str]] = []
     assert run(tmp_path, lambda *pair: told.append(pair)) == []
@@ -123,7 +123,7 @@ def test_upkeep_does_not_wait_behind_the_jobs_of_builds(started: list[str], tmp_
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.usefixtures("started")
-def test_upkeep_leaves_it_to_others_to_tell_that_java_is_gone(tmp_path: Path) -> None:
+def test_maintenance_does_not_report_the_end_of_java(tmp_path: Path) -> None:
     def refuse(*_: str) -> None:
         raise ConnectionRefusedError
 

@@ -101,7 +101,7 @@ def test_models_are_named_by_their_layer() -> None:
     ]
 
 
-def test_an_event_is_told_apart_as_its_stream_declares() -> None:
+def test_event_type_is_read_as_declared() -> None:
     staging, events, described = files(registered("order.placed", price=T.DoubleType()))
     assert "        id as event_id,\n        source as event_source,\n" in staging
     assert "unique_key = ['event_id', 'event_source']" in events
@@ -130,7 +130,7 @@ def test_an_attribute_keeps_its_name_also_where_we_would_take_it() -> None:
     assert "        event_id" in staging
 
 
-def test_events_that_nothing_tells_apart_are_refused() -> None:
+def test_events_without_id_are_refused() -> None:
     with pytest.raises(TypeUnknown, match="declare a key or event_id"):
         files(registered("a"), stream(event_type="kind", payload="data"))
 

@@ -69,7 +69,7 @@ def test_a_pace_that_cannot_be_kept_is_refused_with_its_file() -> None:
         models_of(project, {"daily"})
 
 
-def test_a_stream_writes_its_quarantine_and_its_living_keys_too() -> None:
+def test_stream_writes_quarantine_and_current_rows() -> None:
     tables = ("shop__orders", "shop__orders__quarantine", "shop__orders__current")
     sources = tuple(
         SimpleNamespace(unique_id=f"{schema}.{name}", schema=schema, identifier=name)
@@ -109,11 +109,11 @@ def test_a_failure_is_news_once_and_gone_when_the_model_is_built(tmp_path: Path)
         (JAVA, "[RAISED] why"),
     ],
 )
-def test_of_dbts_words_the_line_is_shown_that_says_what_went_wrong(said: object, line: str) -> None:
+def test_dbt_message_is_shortened_to_the_error_line(said: object, line: str) -> None:
     assert first_line(said) == line
 
 
-def test_what_a_thrift_server_says_has_no_java_in_it() -> None:
+def test_thrift_errors_have_no_java() -> None:
     said = (
         "org.apache.hive.service.cli.HiveSQLException: Error running query: [NO] "
         "org.apache.spark.SparkException: [NO] it is wrong\nline 2\n\tat org.apache.X.y(X:1)\n"
@@ -122,7 +122,7 @@ def test_what_a_thrift_server_says_has_no_java_in_it() -> None:
     assert shortened(said) == "[NO] it is wrong\nline 2"
 
 
-def test_a_lost_conflict_is_one_line_that_says_what_to_do() -> None:
+def test_lost_conflict_is_one_line_with_remedy() -> None:
     said = (
         "org.apache.hive.service.cli.HiveSQLException: Error running query: "
         "[DELTA_CONCURRENT_APPEND.WITHOUT_HINT] io.delta.exceptions.ConcurrentAppendException: "

@@ -54,7 +54,7 @@ def test_the_writer_of_bronze_is_auto_or_spark(monkeypatch: pytest.MonkeyPatch) 
         settings.has_arrow_writer()
 
 
-def test_no_project_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_project_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ProjectUnreadable, match=r"no dbt_project.yml") as told:
         settings.project_dir()

@@ -103,7 +103,7 @@ def test_types_are_texts_where_they_are_not_inferred() -> None:
     )
 
 
-def test_new_fields_are_added_behind_in_order_of_name() -> None:
+def test_new_fields_are_appended_in_order_of_name() -> None:
     assert grown("z int", "OBJECT<b: BIGINT, a: STRING, z: BIGINT>") == "z:int,a:string,b:bigint"
 
 
@@ -115,7 +115,7 @@ def test_new_fields_are_added_inside_structs_and_arrays_of_structs() -> None:
     )
 
 
-def test_what_was_added_is_told_by_path() -> None:
+def test_additions_are_reported_by_path() -> None:
     seen = parse_shape("OBJECT<p: OBJECT<b: STRING>, n: BIGINT>")
     added = evolved(table("p struct<a: bigint>"), seen, ADD, RESERVED).added
     assert set(added) == {("p.b", "string"), ("n", "bigint")}

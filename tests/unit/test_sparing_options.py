@@ -18,5 +18,5 @@ from ingest.spark.session import sparing_options
         ("-XX:+UseSerialGC", False),
     ],
 )
-def test_a_collector_is_chosen_where_nobody_has(given: str, *, is_chosen: bool) -> None:
+def test_collector_is_chosen_unless_the_user_names_one(given: str, *, is_chosen: bool) -> None:
     assert ("-XX:+UseParallelGC" in sparing_options(given)) == is_chosen

@@ -1,4 +1,4 @@
-"""Parts of the live stack: started, stopped and looked after, here by programs that do nothing."""
+"""Services of the stack: start, stop, ports and health, with processes that only sleep."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ingest.cli import app
 from ingest.errors import InputError
 from ingest.spark import launch
 from ingest.stack.broker import new_cluster_id
-from ingest.stack.part import JavaPart, ServiceHome
 from ingest.stack.ports import declared_ports, free_port
+from ingest.stack.service import JavaService, ServiceHome
 from ingest.stack.stack import Stack
 from ingest.storage.layout import Lake
 
 
-class Sleeper(JavaPart):
-    """A part that answers at once, and whose process sleeps."""
+class Sleeper(JavaService):
+    """A service that answers at once, and whose process sleeps."""
 
     def __init__(self, name: str, listens: Sequence[str] = ("clients",)) -> None:
         super().__init__(Path())
@@ -40,41 +40,41 @@ class Sleeper(JavaPart):
     def listens(self) -> Sequence[str]:
         return self._listens
 
-    def prepare(self, place: ServiceHome) -> None:
+    def prepare(self, home: ServiceHome) -> None:
         pass
 
-    def command(self, place: ServiceHome) -> Sequence[str]:
-        return (sys.executable, "-S", "-c", "import time; time.sleep(60)", f"{place.folder}/data")
+    def command(self, home: ServiceHome) -> Sequence[str]:
+        return (sys.executable, "-S", "-c", "import time; time.sleep(60)", f"{home.folder}/data")
 
-    def is_healthy(self, place: ServiceHome) -> bool:
-        return place.folder.is_dir()
+    def is_healthy(self, home: ServiceHome) -> bool:
+        return home.folder.is_dir()
 
 
 @pytest.fixture
 def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
-    """A stack of two parts, of which the first has a port of its own, too."""
+    """A stack of two services, of which the first has a second port."""
     monkeypatch.setattr(launch, "prepare_process", lambda: None)
     stack = Stack(Lake(str(tmp_path)))
-    parts = Sleeper("kafka", ("clients", "controller")), Sleeper("postgres")
-    stack.parts = {part.name: part for part in parts}
+    services = Sleeper("kafka", ("clients", "controller")), Sleeper("postgres")
+    stack.services = {service.name: service for service in services}
     yield stack
     stack.down(lambda _: None)
 
 
 def up(stack: Stack, **ports: int) -> list[str]:
-    """What is said while it starts."""
-    said: list[str] = []
-    stack.up(said.append, ports=ports)
-    return said
+    """Lines that starting it prints, without those of services that begin to start."""
+    lines: list[str] = []
+    stack.up(lines.append, ports=ports)
+    return [line for line in lines if not line.endswith(": starting")]
 
 
 def address(stack: Stack, name: str) -> str:
-    """Where status says that a part is."""
-    (found,) = (one.address for one in stack.status() if one.part == name)
+    """Address of a service in `status`."""
+    (found,) = (one.address for one in stack.status() if one.service == name)
     return found
 
 
-def test_a_part_listens_where_it_was_declared_and_stays_there(stack: Stack) -> None:
+def test_service_keeps_a_given_port(stack: Stack) -> None:
     port = free_port(())
     assert up(stack, kafka=port)[0] == f"kafka: 127.0.0.1:{port}"
     stack.down(lambda _: None)
@@ -83,7 +83,7 @@ def test_a_part_listens_where_it_was_declared_and_stays_there(stack: Stack) -> N
     assert address(stack, "postgres") not in ("", f"127.0.0.1:{port}")
 
 
-def test_a_port_that_is_kept_changes_only_while_nothing_runs(stack: Stack, tmp_path: Path) -> None:
+def test_port_changes_only_while_all_services_are_stopped(stack: Stack, tmp_path: Path) -> None:
     up(stack)
     kept = address(stack, "kafka")
     known = json.loads((tmp_path / "_stack" / "stack.json").read_text())
@@ -94,40 +94,40 @@ def test_a_port_that_is_kept_changes_only_while_nothing_runs(stack: Stack, tmp_p
     assert up(stack, kafka=int(kept.partition(":")[2]))[0] == f"kafka: {kept}"
     stack.down(lambda _: None)
     assert up(stack, kafka=port)[:2] == [
-        f"kafka: no longer at {kept}; restart what uses that address",
+        f"kafka: moved from {kept}; restart its clients",
         f"kafka: 127.0.0.1:{port}",
     ]
     ports = json.loads((tmp_path / "_stack" / "stack.json").read_text())["kafka"]["ports"]
     assert ports == {**known["kafka"]["ports"], "clients": port}
 
 
-def test_a_port_of_somebody_else_is_refused_and_nothing_has_changed(stack: Stack) -> None:
+def test_taken_port_is_refused_before_any_change(stack: Stack) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        said = rf"--port postgres={port}: 127\.0\.0\.1:{port} cannot be had: Address already in use"
+        said = rf"--port postgres={port}: 127\.0\.0\.1:{port} is taken: Address already in use"
         with pytest.raises(InputError, match=said):
             up(stack, kafka=free_port([port]), postgres=port)
     assert [(one.address, one.state) for one in stack.status()] == [("", "stopped")] * 2
     up(stack)
     stack.down(lambda _: None)
     kept = int(address(stack, "kafka").partition(":")[2])
-    with pytest.raises(InputError, match=f"--port postgres={kept}: kafka keeps that one"):
+    with pytest.raises(InputError, match=f"--port postgres={kept}: the port of kafka"):
         up(stack, postgres=kept)
 
 
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (["kafk=9092"], "--port kafk=9092: there is no part 'kafk', but kafka, postgres"),
-        (["kafka"], "--port kafka: '' is no port from 1024 to 65535"),
-        (["kafka=new"], "--port kafka=new: 'new' is no port"),
-        (["kafka=65536"], "--port kafka=65536: '65536' is no port"),
-        (["kafka=80"], "--port kafka=80: '80' is no port"),
-        (["kafka=9092", "kafka=9093"], "--port kafka=9093: one port a part"),
-        (["kafka=9092", "postgres=9092"], "--port postgres=9092: one port a part"),
+        (["kafk=9092"], "--port kafk=9092: unknown service 'kafk'; services are kafka, postgres"),
+        (["kafka"], "--port kafka: '' is not a port from 1024 to 65535"),
+        (["kafka=new"], "--port kafka=new: 'new' is not a port"),
+        (["kafka=65536"], "--port kafka=65536: '65536' is not a port"),
+        (["kafka=80"], "--port kafka=80: '80' is not a port"),
+        (["kafka=9092", "kafka=9093"], "--port kafka=9093: each service needs a port of its own"),
+        (["kafka=9092", "postgres=9092"], "--port postgres=9092: each service needs"),
     ],
 )
-def test_a_wrong_port_is_refused(typed: list[str], said: str) -> None:
+def test_invalid_port_is_refused(typed: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
         declared_ports(typed, ["kafka", "postgres"])
 
@@ -153,7 +153,7 @@ def test_the_commands_show_a_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HEADWATER_LAKE", str(tmp_path))
     command = CliRunner()
     status = command.invoke(app, ["stack", "status", "--json"])
-    assert [(one["part"], one["state"]) for one in json.loads(status.stdout)] == [
+    assert [(one["service"], one["state"]) for one in json.loads(status.stdout)] == [
         (name, "stopped") for name in ("kafka", "postgres", "registry", "connect")
     ]
     (tmp_path / "_stack").mkdir()
@@ -163,7 +163,7 @@ def test_the_commands_show_a_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for wrong in (["logs", "kafk"], ["up", "--port", "kafk=9092"]):
         refused = command.invoke(app, ["stack", *wrong]).exception
         assert isinstance(refused, InputError)
-        assert "there is no part 'kafk', but kafka, postgres" in str(refused)
+        assert "unknown service 'kafk'; services are kafka, postgres" in str(refused)
     given: dict[str, Mapping[str, int]] = {}
     monkeypatch.setattr(Stack, "up", lambda _, __, **more: given.update(more))
     command.invoke(app, ["stack", "up", "--port", "kafka=9092", "--port", "connect=8083"])

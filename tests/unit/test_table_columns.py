@@ -73,9 +73,7 @@ def test_plain_values_are_made(kind: T.DataType, texts: list[str], expected: lis
         (T.VariantType(), "{}", ["{'a': 1}", '{"a": 1, "a": 2}', "1e400"]),
     ],
 )
-def test_of_others_it_is_said_that_spark_has_to_judge(
-    kind: T.DataType, sound: str, odd: list[str]
-) -> None:
+def test_other_values_need_sparks_parser(kind: T.DataType, sound: str, odd: list[str]) -> None:
     """Each for itself: what stands beside them is made all the same."""
     found, unsure = made(kind, pa.array([sound, *odd, None]))
     assert found.is_valid().to_pylist() == [True, *[False] * len(odd), False]

@@ -107,7 +107,7 @@ def pair(turns: BatchScheduler) -> tuple[Batch, Batch]:
     return a, b
 
 
-def test_who_has_landed_waits_behind_who_came_before(pair: tuple[Batch, Batch]) -> None:
+def test_stream_that_landed_queues_after_waiting_ones(pair: tuple[Batch, Batch]) -> None:
     a, b = pair
     b.end()
     assert a.is_called
@@ -143,7 +143,7 @@ def test_a_stream_that_is_to_end_waits_for_nothing(pair: tuple[Batch, Batch]) ->
     assert a.is_called
 
 
-def test_at_the_end_nobody_waits(turns: BatchScheduler) -> None:
+def test_at_the_end_no_stream_waits(turns: BatchScheduler) -> None:
     assert Batch(turns, "a").begins
     b = Batch(turns, "b")
     assert b.waits

@@ -70,7 +70,7 @@ def upkeep(changes: Changes, lake: Path) -> tuple[TableMaintenance, list[Any]]:
     )
 
 
-def test_each_part_that_is_applied_is_told_and_the_next_turn_goes_on_behind_it(
+def test_each_applied_part_is_reported_and_next_turn_continues_after_it(
     now: SimpleNamespace, tmp_path: Path
 ) -> None:
     changes = Changes()
@@ -84,7 +84,7 @@ def test_each_part_that_is_applied_is_told_and_the_next_turn_goes_on_behind_it(
     assert changes.since == [1, 7]
 
 
-def test_what_takes_long_lets_more_time_pass(now: SimpleNamespace, tmp_path: Path) -> None:
+def test_slow_discovery_lengthens_its_interval(now: SimpleNamespace, tmp_path: Path) -> None:
     class Slow(Changes):
         def follow(self, applied: int) -> Iterator[int]:
             now.seconds += 40 if self.since else 8
@@ -99,7 +99,7 @@ def test_what_takes_long_lets_more_time_pass(now: SimpleNamespace, tmp_path: Pat
         assert len(changes.since) == applied
 
 
-def test_what_fails_is_told_once_and_tried_again_ever_less_often(
+def test_failure_is_reported_once_and_retried_with_growing_waits(
     now: SimpleNamespace, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     changes = Changes(problem=HeadwaterError("shop.orders: its table was changed"))
@@ -119,7 +119,7 @@ def test_what_fails_is_told_once_and_tried_again_ever_less_often(
     assert told[-4:] == [3, 5, 7, None]
 
 
-def test_a_conflict_is_tried_again_in_silence_but_told_at_last(
+def test_conflict_is_retried_and_finally_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     changes = Changes(problem=TransientError("shop.orders: another writer committed"))

@@ -108,7 +108,7 @@ def test_of_too_many_unknown_ids_those_are_asked_for_that_were_not_yet() -> None
     assert set(registry.asked[50:]) == {*range(51, 75), 5_000, *range(1, 26)}
 
 
-def test_a_registry_that_is_away_lets_nothing_out_of_quarantine() -> None:
+def test_unreachable_registry_requeues_nothing() -> None:
     registry = Registry(7)
     asking = writers(registry)
     registry.is_away = True
@@ -137,7 +137,7 @@ def test_a_registry_that_knows_no_guids_has_no_such_schema() -> None:
     [(1, "Basic " + b64encode(b"headwater:secret").decode()), (2, "Bearer secret")],
     ids=["password", "token"],
 )
-def test_a_login_of_the_reference_lets_us_in(
+def test_documented_login_works(
     number: int, login: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "registry.properties"
@@ -161,7 +161,7 @@ def test_the_first_pass_reads_by_the_schemas_that_came_last() -> None:
 
 
 @pytest.mark.parametrize("is_cut", [False, True])
-def test_a_masked_message_that_is_held_back_keeps_the_id_of_its_schema(is_cut: bool) -> None:
+def test_deferred_masked_message_keeps_its_schema_id(is_cut: bool) -> None:
     stream = io.BytesIO()
     fastavro.schemaless_writer(stream, json.loads(SCHEMA), {"email": "a@b"})
     value = b"\0\0\0\0\7" + stream.getvalue()[: -1 if is_cut else None]

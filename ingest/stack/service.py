@@ -1,4 +1,4 @@
-"""One part of the stack: a program of somebody else's, with its folder, its port and its health."""
+"""A service of the stack: an external program with a data folder, ports and a health check."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class ServiceHome:
-    """Where a part keeps its data, and the ports of 127.0.0.1 that it listens on, by use.
+    """Data folder of a service, and its ports on 127.0.0.1 by use.
 
-    `beside` are the places of the parts that were started before it.
+    `others` are the homes of the services that were started before it, by name.
     """
 
     folder: Path
     ports: Mapping[str, int]
-    beside: Mapping[str, ServiceHome] = field(default_factory=dict)
+    others: Mapping[str, ServiceHome] = field(default_factory=dict)
 
 
-class Part(Protocol):
-    """A part, at its place."""
+class Service(Protocol):
+    """A service that the stack starts and stops."""
 
     @property
     def name(self) -> str:
@@ -33,63 +33,60 @@ class Part(Protocol):
 
     @property
     def listens(self) -> Sequence[str]:
-        """What its ports are for; the first is the one that clients know."""
+        """Uses of its ports; the first is the port for clients."""
         ...
 
     @property
     def ends_on(self) -> signal.Signals:
-        """What it takes for the wish that it ends, in good order."""
+        """Signal that shuts it down cleanly."""
         ...
 
     @property
     def user(self) -> str | None:
-        """The user of the system that it runs as; None: the one who starts it."""
+        """Operating system user that it runs as; None: the current user."""
         ...
 
     def folder(self, wanted: Path) -> Path:
-        """Where its data can be: in `wanted`, a folder of the lake, or elsewhere. Asked once."""
+        """Its data folder: `wanted`, a folder of the lake, or another. Called once."""
         ...
 
-    def prepare(self, place: ServiceHome) -> None:
-        """Make its folder ready, the first time and each time; raises StackFailed."""
+    def prepare(self, home: ServiceHome) -> None:
+        """Prepare its folder before each start. Raises StackFailed."""
         ...
 
-    def command(self, place: ServiceHome) -> Sequence[str]:
-        """The command line of its process, which names the folder."""
+    def command(self, home: ServiceHome) -> Sequence[str]:
+        """Command line of its process; contains the folder."""
         ...
 
-    def is_healthy(self, place: ServiceHome) -> bool:
-        """Whether it answers."""
+    def is_healthy(self, home: ServiceHome) -> bool:
+        """Whether it answers requests."""
         ...
 
 
-# Java reserves 240 MB for what it compiles; none of the parts has so much code.
+# Java reserves 240 MB for compiled code; no service has so much.
 _LITTLE_CODE = "-XX:ReservedCodeCacheSize=64m"
 
 
-class JavaPart:
-    """What all parts have in common that run on Java."""
+class JavaService:
+    """Base of the services that run on Java."""
 
     def __init__(self, jars: Path) -> None:
         self._java = ("java", "-XX:+UseSerialGC", _LITTLE_CODE, "-cp", f"{jars}/*")
 
     @property
     def ends_on(self) -> signal.Signals:
-        """See Part."""
         return signal.SIGTERM
 
     @property
     def user(self) -> str | None:
-        """See Part."""
         return None
 
     def folder(self, wanted: Path) -> Path:
-        """See Part."""
         return wanted
 
 
 def answers(port: int, path: str) -> bool:
-    """Whether a part answers at a place of its API."""
+    """Whether a GET of `path` succeeds."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=2) as answer:
             return bool(answer.status == 200)
