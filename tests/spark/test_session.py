@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from ingest import settings
-from ingest.spark.session import CLASSES
+from ingest.spark.jvm_options import CLASSES
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="only Linux tells what a process has mapped")
