@@ -1,25 +1,62 @@
-"""How the daemon of Spark's Python workers starts."""
+"""What Spark's Python workers do with what they receive."""
 
 from __future__ import annotations
 
+import io
+import socket
 import sys
+from typing import IO
 
 import pytest
 
 from ingest.decoders import worker_daemon
 
+_QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
-def test_modules_are_read_from_folders_where_these_have_sparks(
+
+@pytest.mark.skipif(
+    _QUICKACK is None,
+    reason="only Linux has TCP_QUICKACK; elsewhere the daemon leaves this step out",
+)
+def test_each_piece_is_acknowledged_before_the_next_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    told: list[str] = []
+
+    class Watched(socket.socket):
+        def recv_into(self, buffer: bytearray) -> int:  # type: ignore[override]
+            told.append("received")
+            return super().recv_into(buffer)
+
+        def setsockopt(self, level: int, option: int, value: int) -> None:  # type: ignore[override]
+            assert (level, option, value) == (socket.IPPROTO_TCP, _QUICKACK, 1)
+            told.append("acknowledged")
+            super().setsockopt(level, option, value)
+
+    def main(infile: IO[bytes], outfile: IO[bytes]) -> None:
+        outfile.write(infile.read(5))
+        outfile.write(infile.read())
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = socket.create_connection(server.getsockname())
+        received, _ = server.accept()
+    with received, received.makefile("rb") as infile, io.BytesIO() as outfile:
+        with sender:
+            sender.sendall(b"first")
+            monkeypatch.setattr(socket, "socket", Watched)
+            sender.sendall(b"second")
+        worker_daemon.prompt(main)(infile, outfile)
+        assert outfile.getvalue() == b"firstsecond"
+    assert told == ["received", "acknowledged"] * (len(told) // 2)
+    assert len(told) >= 4
+
+
+def test_archives_stay_where_only_they_have_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     archive = worker_daemon.__file__
     monkeypatch.setattr(sys, "path", [archive, *sys.path])
     worker_daemon._leave_archives()
     assert archive not in sys.path
 
-
-def test_archives_stay_where_only_they_have_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = worker_daemon.__file__
     monkeypatch.setattr(sys, "path", [archive, *sys.path])
     monkeypatch.setattr(worker_daemon, "find_spec", lambda _: None)
     worker_daemon._leave_archives()
