@@ -68,7 +68,7 @@ def test_hive_finds_all_of_its_functions(spark: SparkSession) -> None:
 # As a person may write it for a machine of their own.
 DEFAULTS = """\
 spark.master                           local[1]
-spark.driver.memory                    700m
+spark.driver.memory                    1300m
 spark.sql.shuffle.partitions           7
 spark.databricks.delta.snapshotPartitions=3
 spark.broadcast.blockSize              1m
