@@ -47,7 +47,7 @@ COMMON = {
     ),
 }
 
-# One process on a machine of few cores, which nobody else reaches.
+# One process on a machine of few cores, which no other machine reaches.
 LOCAL = {
     MASTER: "local[*]",
     "spark.driver.host": "127.0.0.1",

@@ -27,7 +27,7 @@ OUT_OF_MEMORY = 52
 # Seconds until the end of a JVM is noticed.
 _TO_END = 0.5
 
-# Contexts that this module has started: others belong to whoever called us.
+# Contexts that this module has started; others belong to the caller.
 _started_here: list[SparkContext] = []
 
 

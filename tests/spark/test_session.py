@@ -83,10 +83,10 @@ ASK = """
 import json, sys
 from ingest.spark.session import session
 spark = session("test", sys.argv[1])
-told = {name: spark.conf.get(name) for name in sys.argv[2:]}
-told["of.the.user"] = spark._jvm.java.lang.System.getProperty("of.the.user")
-told["user.timezone"] = spark._jvm.java.lang.System.getProperty("user.timezone")
-print(json.dumps(told))
+found = {name: spark.conf.get(name) for name in sys.argv[2:]}
+found["of.the.user"] = spark._jvm.java.lang.System.getProperty("of.the.user")
+found["user.timezone"] = spark._jvm.java.lang.System.getProperty("user.timezone")
+print(json.dumps(found))
 """
 
 
