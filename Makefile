@@ -13,7 +13,7 @@ REPORTS := target/tests
 REPORT = --junitxml=$(REPORTS)/$@.xml
 # Tests that draw their input.
 PROMISES = $(shell grep -rlw fuzzing tests --include='test_*.py')
-.PHONY: help setup demo live test test-fast $(TESTS) fuzz lint docs bench lock clean
+.PHONY: help setup demo live test test-fast $(TESTS) fuzz lint docs bench other-spark lock clean
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -78,6 +78,9 @@ docs: ## Write the docs page, with lineage from stream to gold, and open it
 
 bench: ## Measure speed, compared with plain Spark
 	@$(RUN) python -m bench $(ARGS)
+
+other-spark: ## The demo with the other supported Spark (COMMAND="pytest tests/spark")
+	@$(RUN) python -m scripts.other_spark $(or $(COMMAND),python -m demo)
 
 lock: ## Resolve the lock files again
 	@$(RUN) python -m scripts.lock

@@ -25,14 +25,12 @@ from dbt.plugins.manager import dbtPlugin
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from ingest.errors import HeadwaterError
+from ingest.spark import internals, profiles
 from ingest.spark.checkpointed import CheckpointCache
-from ingest.spark.class_loader import share_class_loader
 from ingest.spark.java import find_java
-from ingest.spark.session import kept_classes
 from ingest.spark.shell import with_programs
 from ingest.storage import embedded_catalog
 
-_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _WAREHOUSE = "spark.sql.warehouse.dir"
 # dbt's own names of its commands that open no connection.
 READING_ONLY = {"clean", "deps", "init", "list", "ls", "parse", "serve"}
@@ -53,8 +51,10 @@ class HeadwaterPlugin(dbtPlugin):
         # dbt goes there too before it connects, and the profile's paths are relative to it.
         os.chdir(context.obj["project"].project_root)
         try:
-            prepare(credentials.server_side_parameters or {})
-            start_from_kept_classes(credentials.server_side_parameters)
+            credentials.server_side_parameters = session_settings(
+                credentials.server_side_parameters or {}
+            )
+            prepare(credentials.server_side_parameters)
             log_java(Path(str(credentials.server_side_parameters.get(_WAREHOUSE) or "lake")))
         except HeadwaterError as error:
             raise DbtRuntimeError(f"{error.code}: {error}") from None
@@ -72,10 +72,11 @@ def prepare(parameters: Mapping[str, Any]) -> None:
         adopt(with_programs(os.environ, java_home=java.home, python=python))
 
 
-def start_from_kept_classes(parameters: dict[str, Any]) -> None:
-    """Have the Java that a profile's settings start use the classes that set-up has kept."""
-    given = parameters.get(_JAVA_OPTIONS, "")
-    parameters[_JAVA_OPTIONS] = f"{given} {kept_classes()}".strip()
+def session_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """A profile's Spark settings, unless the user sets them outside of the project."""
+    options = f"{parameters.get(profiles.JAVA_OPTIONS, '')} {internals.java_options()}".strip()
+    profile = {**parameters, profiles.JAVA_OPTIONS: options}
+    return profiles.UserSettings.read().merged_into(profile)
 
 
 def log_java(lake: Path) -> None:
@@ -136,7 +137,7 @@ def keep_rows() -> None:
     def execute(self: Any, sql: str, *parameters: Any) -> None:
         def given(statement: str) -> Any:
             whole(self, statement)
-            share_class_loader_once()
+            prepare_session_once()
             return self._df
 
         self._df = keeper.run(given, sql % parameters if parameters else sql)
@@ -146,11 +147,11 @@ def keep_rows() -> None:
 
 
 @functools.cache
-def share_class_loader_once() -> None:
-    """Behind the first statement, which starts Spark and runs nothing."""
+def prepare_session_once() -> None:
+    """After the first statement, which starts Spark and runs nothing."""
     from pyspark.sql import SparkSession
 
-    share_class_loader(SparkSession.active())
+    internals.prepare(SparkSession.active())
 
 
 def shorten_errors() -> None:

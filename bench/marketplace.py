@@ -27,7 +27,7 @@ from ingest.declarations.project import declared_streams
 from ingest.runtime.databases import database_of
 from ingest.sources.kafka_source import COLUMNS
 from ingest.spark.kafka_admin import BrokerAdmin
-from ingest.spark.session import POOLS, options_for_few_cores, session
+from ingest.spark.session import POOLS, session
 from ingest.storage.layout import Lake
 from live.events import TOPICS, avro_schemas
 
@@ -289,7 +289,7 @@ def main() -> None:
     lake = Lake(os.environ["HEADWATER_LAKE"])
     if WITH_DATABASE in sys.argv:
         # As `ingest serve` has them.
-        options = f"{options_for_few_cores()} {_TURNS} {settings.java_options()}"
+        options = f"{_TURNS} {settings.java_options()}"
         os.environ["HEADWATER_JAVA_OPTIONS"] = options
     spark = session("bench", lake.root)
     by_hand = ByHand(spark, lake)

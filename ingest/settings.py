@@ -12,6 +12,8 @@
     HEADWATER_BRONZE_WRITER  spark: Spark's writer alone; auto: quicker ones, too, where workers
                              and driver share a disk    default: auto
     HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
+    HEADWATER_SPARK_CONF    file of Spark's settings, as spark-defaults.conf   default: none
+    HEADWATER_SPARK_INTERNALS   off: use no private parts of Spark   default: on
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
 
 Relative paths are relative to the project, which is the nearest folder at or above the
@@ -79,6 +81,20 @@ def has_arrow_writer() -> bool:
     if declared not in ("auto", "spark"):
         raise InputError(f"HEADWATER_BRONZE_WRITER={declared}: allowed are auto and spark")
     return declared == "auto"
+
+
+def spark_conf() -> str | None:
+    """File of settings of Spark, absolute; None: only those of spark-defaults.conf."""
+    declared = os.environ.get("HEADWATER_SPARK_CONF")
+    return located(declared) if declared else None
+
+
+def uses_spark_internals() -> bool:
+    """Whether private parts of Spark may be used where they make it faster. Raises InputError."""
+    declared = os.environ.get("HEADWATER_SPARK_INTERNALS") or "on"
+    if declared not in ("on", "off"):
+        raise InputError(f"HEADWATER_SPARK_INTERNALS={declared}: allowed are on and off")
+    return declared == "on"
 
 
 def kafka_properties() -> str | None:

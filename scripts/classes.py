@@ -15,7 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingest.spark.session import CLASSES, driver_session
+from ingest.spark.jvm_options import CLASSES
+from ingest.spark.session import driver_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

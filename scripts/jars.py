@@ -30,6 +30,8 @@ SETS = {
     "jgo.registry.lock.toml": ".jars-registry",
     "jgo.converter.lock.toml": ".jars-plugins/avro",
 }
+# Sets that a copy of the project installs in place of the first one.
+OTHERS = ("jgo.spark-4.2.lock.toml",)
 # Sets that hold what the POMs of their coordinates name, too.
 TRANSITIVE = {"jgo.stack.lock.toml", "jgo.converter.lock.toml"}
 
@@ -182,10 +184,11 @@ def write_lock(spec: Path, lock: Path) -> None:
 
 def main(arguments: list[str]) -> int:
     try:
-        for lock, folder in SETS.items():
-            if arguments == ["lock"]:
+        if arguments == ["lock"]:
+            for lock in (*SETS, *OTHERS):
                 write_lock(ROOT / lock.replace(".lock", ""), ROOT / lock)
-            else:
+        else:
+            for lock, folder in SETS.items():
                 fetch(ROOT / lock, ROOT / folder)
     except (JarRefused, OSError) as error:
         print(f"error: jars: {error}", file=sys.stderr)

@@ -37,6 +37,8 @@ LAYOUT = [
 # What set-up installs first has to agree with what it installs next, so it is resolved second.
 LOCKS = {
     "dev": ["pyproject.toml", "--group", "dev"],
+    # The other supported Spark; scripts/other_spark.py installs it.
+    "spark-4.2": ["pyproject.toml", "--group", "dev", "--override", "requirements/spark-4.2.txt"],
     "setup": ["--group", "setup", "--constraint", "requirements/dev.lock"],
     "sqllint": ["--group", "sqllint"],
 }

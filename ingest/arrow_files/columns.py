@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,9 +46,15 @@ def are_plain(kind: T.DataType) -> bool:
     return is_json(kind) or type(kind) in _PLAIN
 
 
+# Spark 4.0 takes UTC by itself; later versions are given a time zone.
+_IN_UTC: dict[str, Any] = (
+    {"timezone": "UTC"} if "timezone" in signature(to_arrow_type).parameters else {}
+)
+
+
 def arrow_type(kind: T.DataType) -> pa.DataType:
     """A column's type in Arrow, and so in Parquet."""
-    return to_arrow_type(kind)
+    return to_arrow_type(kind, **_IN_UTC)
 
 
 def made(kind: T.DataType, values: pa.Array) -> tuple[pa.Array, Mask]:

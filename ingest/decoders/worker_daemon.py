@@ -9,8 +9,9 @@ longer the more modules it has loaded. This takes most of that away:
 - It reads what is in each archive that modules may be in, and Spark has two in front: its own
   Python as a zip, and a jar. What is installed has the same modules in folders.
 
-And within each task it waits: Spark sends the rows when the kernel has acknowledged what it sent
-before has come, which the kernel does 40 ms later where nothing goes back to Spark meanwhile.
+And within each task a worker of Spark 4.0 waits: Spark sends the rows when the kernel has
+acknowledged the task, which it does 40 ms later where nothing goes back to Spark meanwhile. Later
+versions have Unix sockets (`spark.python.unix.domain.socket.enabled`), which do not wait.
 """
 
 from __future__ import annotations
@@ -51,11 +52,12 @@ def _forget_archives() -> None:
 
 def _load() -> None:
     """Load what tasks use."""
+    import pyspark.worker
 
     from ingest.decoders import avro, json, tabular
 
     # Named, so that nobody takes them for unused.
-    _ = avro, json, tabular
+    _ = avro, json, tabular, pyspark.worker
 
 
 class _Received(io.RawIOBase):
@@ -99,6 +101,6 @@ if __name__ == "__main__":
     gc.set_threshold(_MADE_BETWEEN)
     # Modules of C report each of their objects that is left when Python ends.
     atexit.register(gc.unfreeze)
-    if hasattr(socket, "TCP_QUICKACK"):
+    if hasattr(socket, "TCP_QUICKACK") and hasattr(daemon, "worker_main"):
         daemon.worker_main = prompt(daemon.worker_main)
     daemon.manager()  # type: ignore[no-untyped-call]

@@ -12,7 +12,7 @@ from ingest.runtime.progress import ProgressLog
 from ingest.runtime.requests import Answer, Request
 from ingest.runtime.runner import utc_now
 from ingest.runtime.stream_query import StreamQuery
-from ingest.spark.session import session
+from ingest.spark.session import session, stop
 from ingest.storage.layout import Lake
 from ingest.storage.locks import stream_lock
 
@@ -47,4 +47,4 @@ def _carry_out(lake: Lake, stream: Stream) -> None:
     spark = session("ingest schema", lake.root)
     query = StreamQuery(spark, lake, stream, ProgressLog(lake), utc_now)
     query.answer_requests()
-    spark.stop()
+    stop(spark)

@@ -30,7 +30,7 @@ from ingest.runtime.stream_query import StreamQuery, Trigger
 from ingest.runtime.upkeep import kept_up
 from ingest.sources.listing import check_folder
 from ingest.spark import delta_tables
-from ingest.spark.session import OUT_OF_MEMORY, exit_code, session
+from ingest.spark.session import OUT_OF_MEMORY, exit_code, session, stop
 from ingest.storage.layout import Lake
 from ingest.storage.locks import stream_lock
 
@@ -282,7 +282,7 @@ def owned(
                         _note(one, "failed", failure, lake)
                     raise
                 raise
-        spark.stop()
+        stop(spark)
 
 
 def refuse_death(spark: SparkSession, lake: Lake) -> None:

@@ -53,6 +53,9 @@ def is_misleading(name: str) -> bool:
 def cleaned(environ: Mapping[str, str]) -> dict[str, str]:
     """`environ` without what misleads: Spark on this machine only, in UTC and UTF-8."""
     kept = {name: value for name, value in environ.items() if not is_misleading(name)}
+    # Settings of another Spark go with that one.
+    if "SPARK_CONF_DIR" in environ and "SPARK_HOME" not in environ:
+        kept["SPARK_CONF_DIR"] = environ["SPARK_CONF_DIR"]
     kept["SPARK_LOCAL_IP"] = "127.0.0.1"
     kept["TZ"] = "UTC"
     kept["PYTHONUTF8"] = "1"

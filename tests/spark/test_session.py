@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from ingest import settings
-from ingest.spark.session import CLASSES
+from ingest.errors import InputError
+from ingest.spark import session
+from ingest.spark.jvm_options import CLASSES
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="only Linux tells what a process has mapped")
@@ -59,32 +65,66 @@ def test_hive_finds_all_of_its_functions(spark: SparkSession) -> None:
     assert jvm.java.lang.Class.forName("org.apache.hadoop.hive.ql.exec.FunctionRegistry")
 
 
-@pytest.fixture
-def asked(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What Java is asked: to call something, or what a name is."""
-    client: Any = spark._jvm._gateway_client  # type: ignore[union-attr]
-    send, said = client.send_command, list[str]()
+# As a person may write it for a machine of their own.
+DEFAULTS = """\
+spark.master                           local[1]
+spark.driver.memory                    1300m
+spark.sql.shuffle.partitions           7
+spark.databricks.delta.snapshotPartitions=3
+spark.broadcast.blockSize              1m
+spark.sql.parquet.compression.codec    snappy
+spark.sql.codegen.cache.maxEntries     77
+spark.sql.ui.explainMode               formatted
+spark.driver.bindAddress               127.0.0.2
+spark.driver.extraJavaOptions          -Dof.the.user=yes
+spark.python.daemon.module             pyspark.daemon
+"""
+ASK = """
+import json, sys
+from ingest.spark.session import session
+spark = session("test", sys.argv[1])
+found = {name: spark.conf.get(name) for name in sys.argv[2:]}
+found["of.the.user"] = spark._jvm.java.lang.System.getProperty("of.the.user")
+found["user.timezone"] = spark._jvm.java.lang.System.getProperty("user.timezone")
+print(json.dumps(found))
+"""
 
-    def noting(command: str, *arguments: Any, **more: Any) -> Any:
-        if command[0] in "cr":
-            said.append(command)
-        return send(command, *arguments, **more)
 
-    monkeypatch.setattr(client, "send_command", noting)
-    return said
+def test_what_the_user_sets_for_spark_wins(tmp_path: Path) -> None:
+    (tmp_path / "spark-defaults.conf").write_text(DEFAULTS, encoding="utf-8")
+    expected = dict(line.replace("=", " ", 1).split(maxsplit=1) for line in DEFAULTS.splitlines())
+    expected["spark.driver.extraJavaOptions"] = "-Dof.the.user=yes"
+    answer = subprocess.run(
+        [sys.executable, "-c", ASK, str(tmp_path / "lake"), *expected],
+        env=os.environ | {"SPARK_CONF_DIR": str(tmp_path)},
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    found = json.loads(answer.stdout)
+    # Spark puts the default options in front.
+    assert found.pop("spark.driver.extraJavaOptions").endswith("-Dof.the.user=yes")
+    del expected["spark.driver.extraJavaOptions"]
+    assert found == {**expected, "of.the.user": "yes", "user.timezone": "UTC"}
 
 
-def test_a_column_asks_java_for_itself_alone(asked: list[str]) -> None:
-    """What it is called was asked before, and no message names our line."""
-    for _ in range(2):
-        asked.clear()
-        F.col("a") + F.lit(1)
-    assert len(asked) == 3, asked
+def test_an_active_session_is_used_and_left_as_it_is(spark: SparkSession) -> None:
+    active = spark.newSession()
+    active.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    own = session.adopt(active)
+    assert own.conf.get("spark.sql.session.timeZone") == "UTC"
+    assert active.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+    assert own.sparkContext is spark.sparkContext
 
 
-def test_names_are_kept_and_values_are_not(spark: SparkSession, asked: list[str]) -> None:
-    jvm: Any = spark._jvm
-    for _ in range(2):
-        asked.clear()
-        assert jvm.java.lang.Integer.MAX_VALUE == 2**31 - 1
-    assert len(asked) == 1, asked
+def test_an_active_session_without_delta_is_refused() -> None:
+    other: Any = SimpleNamespace(conf={"spark.sql.extensions": "org.example.Other"})
+    with pytest.raises(InputError, match="has no Delta"):
+        session.adopt(other)
+
+
+def test_a_session_that_was_handed_in_is_not_stopped(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "_started_here", [])
+    session.stop(session.session("test", "/nowhere"))
+    assert spark.range(3).count() == 3

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from ingest.spark.session import CLASSES
+from ingest.spark.jvm_options import CLASSES
 from scripts import bootstrap, classes, jars
 from scripts.bootstrap import SetupStopped, Step
 

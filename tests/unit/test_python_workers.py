@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import socket
+import sys
 from typing import IO
 
 import pytest
@@ -48,3 +49,15 @@ def test_each_piece_is_acknowledged_before_the_next_is_waited_for(
         assert outfile.getvalue() == b"firstsecond"
     assert told == ["received", "acknowledged"] * (len(told) // 2)
     assert len(told) >= 4
+
+
+def test_archives_stay_where_only_they_have_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = worker_daemon.__file__
+    monkeypatch.setattr(sys, "path", [archive, *sys.path])
+    worker_daemon._leave_archives()
+    assert archive not in sys.path
+
+    monkeypatch.setattr(sys, "path", [archive, *sys.path])
+    monkeypatch.setattr(worker_daemon, "find_spec", lambda _: None)
+    worker_daemon._leave_archives()
+    assert sys.path[0] == archive

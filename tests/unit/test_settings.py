@@ -33,6 +33,16 @@ def test_the_project_is_found_from_below(project: Path) -> None:
     assert settings.java_options() == ""
 
 
+def test_private_parts_of_spark_are_on_or_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEADWATER_SPARK_INTERNALS", raising=False)
+    assert settings.uses_spark_internals()
+    monkeypatch.setenv("HEADWATER_SPARK_INTERNALS", "off")
+    assert not settings.uses_spark_internals()
+    monkeypatch.setenv("HEADWATER_SPARK_INTERNALS", "no")
+    with pytest.raises(InputError, match="HEADWATER_SPARK_INTERNALS=no: allowed are on and off"):
+        settings.uses_spark_internals()
+
+
 @pytest.mark.parametrize("declared", ["256m", "2", "lots", "0g"])
 def test_a_heap_that_spark_does_not_start_with_is_refused(
     declared: str, monkeypatch: pytest.MonkeyPatch

@@ -37,6 +37,10 @@ def test_what_is_the_users_own_is_kept(name: str) -> None:
     assert cleaned(HOSTILE | {name: "own"})[name] == "own"
 
 
+def test_settings_of_spark_are_the_users_where_no_other_spark_is_named() -> None:
+    assert cleaned({"SPARK_CONF_DIR": "/etc/spark"})["SPARK_CONF_DIR"] == "/etc/spark"
+
+
 def test_spark_stays_on_this_machine_and_in_utc() -> None:
     shell = cleaned({"TZ": "Asia/Tokyo", "SPARK_LOCAL_IP": "10.0.0.1"})
     assert (shell["TZ"], shell["SPARK_LOCAL_IP"]) == ("UTC", "127.0.0.1")

@@ -1,0 +1,115 @@
+"""Private parts of Spark, Hadoop and Java that make local sessions faster.
+
+Another version may move them. Each one that is not found is left out, with a line in the log;
+HEADWATER_SPARK_INTERNALS=off leaves all of them out.
+"""
+
+from __future__ import annotations
+
+import logging
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ingest import settings
+from ingest.spark import jvm_options
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+# Starts Python workers, which have loaded what tasks use.
+_DAEMON = "ingest.decoders.worker_daemon"
+# Spark's default asks the shell's `readlink` twice and more for each file of a checkpoint. One
+# process writes a checkpoint (ingest/storage/locks.py).
+_CHECKPOINT_MANAGER = "FileSystemBasedCheckpointFileManager"
+
+
+# Contexts whose JVM was changed.
+_prepared: list[Any] = []
+
+
+def local_settings() -> dict[str, str]:
+    """Settings that name private parts. Raises InputError."""
+    if not settings.uses_spark_internals():
+        return {}
+    found = {
+        "spark.python.daemon.module": _DAEMON,
+        # Delta's log has no `.crc` files either (`avoid_checksum_files`).
+        "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+    }
+    if manager := _class_of_spark("spark-sql_*.jar", _CHECKPOINT_MANAGER):
+        found["spark.sql.streaming.checkpointFileManagerClass"] = manager
+    else:
+        log.info("Spark has no %s: it writes checkpoints in its own way", _CHECKPOINT_MANAGER)
+    return found
+
+
+def java_options() -> str:
+    """Options of the JVM that name private parts. Raises InputError."""
+    return jvm_options.class_archive() if settings.uses_spark_internals() else ""
+
+
+def prepare(spark: SparkSession) -> None:
+    """Change parts of a Spark that was just started on this machine, once. Raises InputError."""
+    context: Any = spark.sparkContext
+    if context in _prepared or not context._jsc.isLocal() or not settings.uses_spark_internals():
+        return
+    _prepared.append(context)
+    avoid_checksum_files(spark)
+    share_class_loader(spark)
+
+
+def avoid_checksum_files(spark: SparkSession) -> None:
+    """Write no `.crc` file for each file on a local disk.
+
+    Hadoop starts a process for each, to set its mode. Existing ones are not read: they may belong
+    to an older version of a file that Delta's log has replaced.
+    """
+    jvm: Any = spark._jvm
+    context: Any = spark.sparkContext._jsc
+    local = jvm.org.apache.hadoop.fs.FileSystem.getLocal(context.hadoopConfiguration())
+    local.setWriteChecksum(False)
+    local.setVerifyChecksum(False)
+
+
+def share_class_loader(spark: SparkSession) -> None:
+    """Have the driver's threads, and those that they start, load classes as tasks do.
+
+    Spark caches compiled code by the class loader that it was compiled for (SPARK-44795). Tasks
+    have a loader of their own, so in one process each query's code would be compiled twice: by the
+    driver, which only tries it, and by the first task, which waits for it. Call this before
+    anything runs: pools of threads inherit the loader of the thread that first uses them.
+    """
+    # A thread that has run a task keeps its class loader, a child of the driver's own.
+    context: Any = spark.sparkContext._jsc
+    context.parallelize([1]).count()
+    jvm: Any = spark._jvm
+    driver = jvm.Thread.currentThread().getContextClassLoader()
+    threads = [
+        (thread, thread.getContextClassLoader())
+        for thread in jvm.Thread.getAllStackTraces().keySet()
+    ]
+    tasks = (one for _, one in threads if one is not None and driver.equals(one.getParent()))
+    if (loader := next(tasks, None)) is None:
+        log.info("Spark's tasks have no class loader of their own: code may be compiled twice")
+        return
+    for thread, own in threads:
+        if driver.equals(own):
+            thread.setContextClassLoader(loader)
+
+
+def _class_of_spark(jars: str, name: str) -> str | None:
+    """The full name of a class in Spark's jars, by the name it ends in; None where it is in none.
+
+    Packages of private classes differ between versions.
+    """
+    import pyspark
+
+    for jar in Path(pyspark.__file__).parent.glob(f"jars/{jars}"):
+        with zipfile.ZipFile(jar) as archive:
+            for entry in archive.namelist():
+                if entry.endswith(f"/{name}.class"):
+                    return entry.removesuffix(".class").replace("/", ".")
+    return None

@@ -1,0 +1,37 @@
+"""The other supported Spark is one set of lock files away."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from scripts import jars, other_spark
+
+ROOT = other_spark.ROOT
+
+
+def test_a_copy_has_the_other_locks_in_place_of_the_default(tmp_path: Path) -> None:
+    other_spark.copy_project(tmp_path)
+    for name, other in other_spark.REPLACED.items():
+        assert (tmp_path / name).read_bytes() == (ROOT / other).read_bytes()
+    assert (tmp_path / "Makefile").read_bytes() == (ROOT / "Makefile").read_bytes()
+    assert (tmp_path / "scripts" / "run").stat().st_mode & 0o100
+
+
+def test_packages_and_jars_of_a_lock_are_of_one_spark() -> None:
+    for packages, jar_lock in (
+        ("requirements/dev.lock", "jgo.lock.toml"),
+        (other_spark.REPLACED["requirements/dev.lock"], other_spark.REPLACED["jgo.lock.toml"]),
+    ):
+        found = re.search(r"^pyspark==(\d+\.\d+)", (ROOT / packages).read_text(), re.MULTILINE)
+        assert found
+        artifacts = {jar.artifact for jar in jars.locked_jars(ROOT / jar_lock)}
+        assert f"delta-spark_{found[1]}_2.13" in artifacts
+
+
+def test_the_locks_differ_in_spark_alone() -> None:
+    pins = [
+        set(re.findall(r"^\S+==\S+", (ROOT / name).read_text(), re.MULTILINE))
+        for name in ("requirements/dev.lock", other_spark.REPLACED["requirements/dev.lock"])
+    ]
+    assert all(pin.startswith("pyspark==") for pin in pins[0] ^ pins[1])

@@ -1,0 +1,134 @@
+"""Settings of a session: a profile's, unless the user sets them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingest.errors import InputError
+from ingest.spark import internals, profiles
+from ingest.spark.profiles import UserSettings, builder_settings, read_conf
+
+# What a person may set of a Spark on this machine; the builder would set each of them.
+TEN = {
+    "spark.sql.shuffle.partitions": "64",
+    "spark.databricks.delta.snapshotPartitions": "8",
+    "spark.broadcast.blockSize": "4m",
+    "spark.ui.enabled": "true",
+    "spark.driver.memory": "7g",
+    "spark.driver.host": "10.0.0.1",
+    "spark.sql.parquet.compression.codec": "snappy",
+    "spark.sql.codegen.cache.maxEntries": "77",
+    "spark.python.daemon.module": "pyspark.daemon",
+    "spark.log.level": "WARN",
+}
+
+
+@pytest.fixture
+def conf_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with jars and no settings of Spark yet, and the folder that Spark reads them in."""
+    (tmp_path / "dbt_project.yml").touch()
+    (tmp_path / ".jars").mkdir()
+    (tmp_path / ".jars" / "delta.jar").touch()
+    monkeypatch.chdir(tmp_path)
+    for name in ("SPARK_HOME", "HEADWATER_SPARK_CONF", "HEADWATER_SPARK_INTERNALS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    return tmp_path
+
+
+def write(path: Path, settings: dict[str, str]) -> Path:
+    path.write_text("".join(f"{name} {value}\n" for name, value in settings.items()), "utf-8")
+    return path
+
+
+def test_the_builder_sets_nothing_that_spark_defaults_sets(conf_dir: Path) -> None:
+    assert set(builder_settings("/lake", {})) >= set(TEN)
+    write(conf_dir / "spark-defaults.conf", TEN)
+    assert not set(builder_settings("/lake", {})) & set(TEN)
+
+
+def test_settings_of_the_named_file_win_over_profile_and_spark_defaults(
+    conf_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(conf_dir / "spark-defaults.conf", {"spark.driver.memory": "3g"})
+    monkeypatch.setenv("HEADWATER_SPARK_CONF", str(write(conf_dir / "own.conf", TEN)))
+    assert TEN.items() <= builder_settings("/lake", {}).items()
+
+
+def test_settings_of_one_kind_of_session_are_the_users_too(conf_dir: Path) -> None:
+    write(conf_dir / "spark-defaults.conf", {"spark.scheduler.mode": "FIFO"})
+    assert "spark.scheduler.mode" not in builder_settings("/lake", {"spark.scheduler.mode": "FAIR"})
+
+
+def test_delta_stays_on_the_users_class_path(conf_dir: Path) -> None:
+    write(conf_dir / "spark-defaults.conf", {profiles.CLASS_PATH: "/opt/own.jar"})
+    jars = builder_settings("/lake", {})[profiles.CLASS_PATH]
+    assert jars == f"/opt/own.jar:{conf_dir}/.jars/*"
+
+
+@pytest.mark.parametrize("master", ["spark://host:7077", "yarn", "k8s://https://host"])
+def test_a_cluster_gets_nothing_of_this_machine(conf_dir: Path, master: str) -> None:
+    write(conf_dir / "spark-defaults.conf", {"spark.master": master})
+    built = builder_settings("/lake", {})
+    assert not set(built) & (set(profiles.LOCAL) | set(internals.local_settings()))
+    assert set(profiles.COMMON) <= set(built)
+    assert built["spark.executor.extraClassPath"] == f"{conf_dir}/.jars/*"
+
+
+def test_another_number_of_cores_is_still_this_machine(conf_dir: Path) -> None:
+    write(conf_dir / "spark-defaults.conf", {"spark.master": "local[1]"})
+    built = builder_settings("/lake", {})
+    assert "spark.master" not in built
+    assert built["spark.driver.host"] == "127.0.0.1"
+
+
+def test_private_parts_are_off_by_one_setting(
+    conf_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (conf_dir / ".jars" / "classes.jsa").touch()
+    on = builder_settings("/lake", {})
+    assert "classes.jsa" in on[profiles.JAVA_OPTIONS]
+    assert "spark.python.daemon.module" in on
+    monkeypatch.setenv("HEADWATER_SPARK_INTERNALS", "off")
+    off = builder_settings("/lake", {})
+    assert "classes.jsa" not in off[profiles.JAVA_OPTIONS]
+    assert set(on) - set(off) == {
+        "spark.python.daemon.module",
+        "spark.hadoop.fs.AbstractFileSystem.file.impl",
+        "spark.sql.streaming.checkpointFileManagerClass",
+    }
+
+
+@pytest.mark.usefixtures("conf_dir")
+def test_a_class_that_spark_does_not_have_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(internals, "_CHECKPOINT_MANAGER", "NoSuchManager")
+    with caplog.at_level("INFO"):
+        built = builder_settings("/lake", {})
+    assert "spark.sql.streaming.checkpointFileManagerClass" not in built
+    assert [one.message for one in caplog.records if "NoSuchManager" in one.message]
+
+
+def test_a_file_of_settings_is_read_as_java_reads_properties(tmp_path: Path) -> None:
+    path = tmp_path / "spark-defaults.conf"
+    path.write_text("# a=b\n! c\n\n a  b c \nd=e\nf : g\nh\ni j\\\n  k\n", encoding="utf-8")
+    assert read_conf(path) == {"a": "b c", "d": "e", "f": "g", "h": "", "i": "jk"}
+
+
+def test_a_named_file_that_is_missing_is_an_error(
+    conf_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_SPARK_CONF", str(conf_dir / "none.conf"))
+    with pytest.raises(InputError, match=r"HEADWATER_SPARK_CONF: .*none\.conf"):
+        UserSettings.read()
+
+
+def test_settings_of_another_spark_go_with_it(
+    conf_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(conf_dir / "spark-defaults.conf", TEN)
+    monkeypatch.setenv("SPARK_HOME", "/opt/spark")
+    assert UserSettings.read().value("spark.driver.memory") is None
