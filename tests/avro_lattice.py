@@ -37,7 +37,7 @@ _TEXTS = ("", "x", "NaN", "2026-01-01", "null", '{"a": 1}', "ü\n\\\"'", "\u2028
 _PLAIN_NAMES = (
     *("a", "value", "length", "record", "fields", "type", "schema", "payload", "text"),
     *("file", "line", "select", "element", "key", "op", "before", "after", "Name", "i"),
-    *("_record", "_raw", "_row", "_mark", "_metadata", "_corrupt_record", "_x", "_body", "_form"),
+    *("_record", "_raw", "_row", "_ref", "_metadata", "_corrupt_record", "_x", "_body", "_form"),
 )
 _NAMES = (
     *(*_PLAIN_NAMES, "A", "I", "ı", "de-DE", "a.b"),

@@ -118,7 +118,7 @@ class TableWriter(ColumnReader):
             for batch in batches:
                 columns, odd = made(self.kind, batch[RECORD])
                 fits = _mask(batch[FITS])
-                held = ~fits | odd | self._unkeyed(columns)
+                deferred = ~fits | odd | self._unkeyed(columns)
                 records, unsure = records + len(batch), unsure + int((odd & fits).sum())
                 is_unsuited = unsure > max(_MOST_UNSURE, _SHARE * records)
                 if is_unsuited:
@@ -126,9 +126,9 @@ class TableWriter(ColumnReader):
                 rows = pa.RecordBatch.from_arrays(
                     [self._column(one, batch, columns) for one in schema], schema=schema
                 )
-                if held.any():
-                    refs += self._refs(batch, held)
-                    rows = rows.filter(pa.array(~held))
+                if deferred.any():
+                    refs += self._refs(batch, deferred)
+                    rows = rows.filter(pa.array(~deferred))
                 if len(rows):
                     rescued += len(rows) - rows[RESCUED].null_count
                     writer.write(rows)
@@ -157,8 +157,8 @@ class TableWriter(ColumnReader):
             found |= missing
         return found & ~_is_null(columns)
 
-    def _refs(self, batch: pa.RecordBatch, held: Mask) -> list[str]:
-        chosen = batch.select(list(self.place)).filter(pa.array(held))
+    def _refs(self, batch: pa.RecordBatch, deferred: Mask) -> list[str]:
+        chosen = batch.select(list(self.place)).filter(pa.array(deferred))
         rows = zip(*(column.to_pylist() for column in chosen.columns), strict=True)
         return [":".join(map(str, row)) for row in rows]
 

@@ -1,7 +1,7 @@
 """Messages of Avro, each with the id of its writer's schema, decoded by Spark itself.
 
 What Spark cannot decode it shows as a record of nulls: such records, those whose schema is not
-known yet and those without a key are held back and looked at one by one.
+known yet and those without a key are deferred and looked at one by one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from ingest.declarations.stream import SchemaEvolution, Stream
 from ingest.decoders.arrow_batches import Batches, Work
 from ingest.decoders.decoder import (
-    MARK,
+    REF,
     RESCUED,
     ROW,
     SCHEMA_ID,
@@ -29,7 +29,7 @@ from ingest.decoders.decoder import (
     null_key_reason,
     row,
 )
-from ingest.decoders.input import place_of
+from ingest.decoders.input import record_ref
 from ingest.decoders.kafka_input import MessageInput
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.typed_rows import typed_row
@@ -123,12 +123,12 @@ class AvroMessages:
 
     def decode(self) -> DataFrame:
         """See Decoder."""
-        held = [f"not {_READ}", *(f"{sql} is null" for _, sql in self._keys())]
+        deferred = [f"not {_READ}", *(f"{sql} is null" for _, sql in self._keys())]
         sized = self._input.messages.selectExpr("*", "length(value) as length")
-        place = place_of(self._input.place)
+        place = record_ref(self._input.place)
         return self._decoded(sized, self._schema.agreed.newest).selectExpr(
             *self._input.provenance,
-            f"if(value is not null and ({' or '.join(held)}), {place}, null) as {MARK}",
+            f"if(value is not null and ({' or '.join(deferred)}), {place}, null) as {REF}",
             RESCUED,
             SCHEMA_ID,
             ROW,
@@ -142,14 +142,14 @@ class AvroMessages:
         self, refs: str, requeued: Requeued, batch_id: int, now: datetime
     ) -> Deferred:
         """See Decoder: with the schemas of ids that were not known."""
-        held, provenance = self._held(refs), self._input.provenance
-        numbers = numbers_of(held)
-        self._learn(held, numbers, batch_id, now)
+        deferred, provenance = self._deferred(refs), self._input.provenance
+        numbers = numbers_of(deferred)
+        self._learn(deferred, numbers, batch_id, now)
         if messages := requeued(batch_id):
-            numbers, held = numbers | self._waiting.due(), held.joined(messages)
-        judged = held.mapped(
+            numbers, deferred = numbers | self._waiting.due(), deferred.joined(messages)
+        judged = deferred.mapped(
             _judging(self._writers.reads(self._schema.agreed, numbers)),
-            f"{held.columns}, code string, reason string, is_empty boolean",
+            f"{deferred.columns}, code string, reason string, is_empty boolean",
         )
         keys = self._keys()
         rule = text_literal("key: " + ", ".join(name for name, _ in keys))
@@ -184,9 +184,9 @@ class AvroMessages:
         if self._found:
             self._found.forget()
 
-    def _held(self, refs: str) -> Batches:
+    def _deferred(self, refs: str) -> Batches:
         if self._found is None:
-            self._found = self._input.held(refs).kept()
+            self._found = self._input.deferred(refs).kept()
         return self._found
 
     def _keys(self) -> list[tuple[str, str]]:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from ingest.decoders.arrow_batches import Batches
 
-# Columns of rows. MARK is null where a record fits, else its ref.
-SOURCE, MARK, ROW, RESCUED = "_source", "_mark", "_row", "_rescued"
+# Columns of rows. REF is null where a record fits, else its ref.
+SOURCE, REF, ROW, RESCUED = "_source", "_ref", "_row", "_rescued"
 # The shape id of an event, where its stream has types.
 SCHEMA_ID = "_schema_id"
 NO_SCHEMA_ID = f"cast(null as string) as {SCHEMA_ID}"
@@ -71,7 +71,7 @@ class Decoder(Protocol):
         ...
 
     def decode(self) -> DataFrame:
-        """Every record: provenance, SCHEMA_ID, MARK, RESCUED and what ROW is made of."""
+        """Every record: provenance, SCHEMA_ID, REF, RESCUED and what ROW is made of."""
         ...
 
     def with_row(self, decoded: DataFrame) -> DataFrame:

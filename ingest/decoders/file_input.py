@@ -2,7 +2,7 @@
 
 A record is known by where it stands: the number of its file among the batch's, its offset and
 length there, and its line. In Avro, whose records have no place in a file, the offset counts
-records. Those that are held back are read again from their places.
+records. Those that are deferred are read again by their refs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 
 from ingest.decoders.arrow_batches import Batches, balanced
 from ingest.decoders.decoder import SOURCE
-from ingest.decoders.held import FOUND, in_batches
+from ingest.decoders.deferred import FOUND, in_batches
 from ingest.decoders.input import ENOUGH, gathered
 from ingest.envelopes.avro_as_json import avro_texts
 from ingest.parse.lines import CHUNK, blocks, line_starts, read_at, whole
@@ -113,16 +113,16 @@ class FileInput:
         names = F.split(F.lit("\0".join(paths)), "\0")
         return found.withColumn(SOURCE, F.get(names, "file"))
 
-    def removed(self, places: str) -> int:  # noqa: ARG002
+    def removed(self, refs: str) -> int:  # noqa: ARG002
         """See Input: files stay."""
         return 0
 
-    def held(self, places: str) -> Batches:
+    def deferred(self, refs: str) -> Batches:
         """See Input."""
         spark, paths, layout = self.spark, self.paths, self.layout
         found: dict[int, list[tuple[int, int, int]]] = {}
         count = size = 0
-        for place in places.split(","):
+        for place in refs.split(","):
             number, offset, length, line = map(int, place.split(":"))
             found.setdefault(number, []).append((offset, length, line))
             count, size = count + 1, size + length

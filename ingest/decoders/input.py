@@ -94,7 +94,7 @@ class ColumnReader:
         if paths := instants_in(self.kind):
             read_columns[RECORD], instants = without_instants(read_columns[RECORD], paths)
             names = [str(number) for number in range(len(paths))]
-            # Spark knows columns by their places.
+            # Spark knows columns by their positions.
             fits = read_columns.pop(FITS)
             read_columns[INSTANTS] = pa.StructArray.from_arrays(instants, names=names)
             read_columns[FITS] = fits
@@ -158,25 +158,25 @@ class Input(Protocol):
         """
         ...
 
-    def held(self, places: str) -> Batches:
-        """Provenance, `value` (its bytes) and `_position` of the records at `places`, which have
+    def deferred(self, refs: str) -> Batches:
+        """Provenance, `value` (its bytes) and `_position` of the records at `refs`, which have
         commas between.
 
         Position is the line, from 1; null where a record stands in none.
         """
         ...
 
-    def removed(self, places: str) -> int:
-        """How many of the records at `places` are there no more."""
+    def removed(self, refs: str) -> int:
+        """How many of the records at `refs` do not exist any more."""
         ...
 
     def sampled(self, most: int) -> Batches:
-        """At most `most` records, as `held` gives them."""
+        """At most `most` records, as `deferred` gives them."""
         ...
 
 
-def place_of(columns: Sequence[str]) -> str:
-    """SQL of a record's place, from the columns that make it."""
+def record_ref(columns: Sequence[str]) -> str:
+    """SQL of a record's ref, from the columns of its place."""
     return f"concat_ws(':', {', '.join(columns)})"
 
 

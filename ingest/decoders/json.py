@@ -1,7 +1,7 @@
 """JSON: one document a line, or a file; and Avro, whose records are read as JSON.
 
 Each record is read once, into the columns that are known; where they do not hold all of it, it
-is held back, and read once more, value by value.
+is deferred, and read once more, value by value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ingest import settings
 from ingest.declarations.stream import Envelope, Format, Mask, SchemaEvolution, Stream
 from ingest.decoders.arrow_batches import Batches, Work
 from ingest.decoders.decoder import (
-    MARK,
+    REF,
     RESCUED,
     ROW,
     SCHEMA_ID,
@@ -28,7 +28,7 @@ from ingest.decoders.decoder import (
     null_key_reason,
     row,
 )
-from ingest.decoders.input import FITS, RECORD, ColumnReader, Input, place_of
+from ingest.decoders.input import FITS, RECORD, ColumnReader, Input, record_ref
 from ingest.decoders.kafka_input import MessageInput
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.second_pass import (
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # Records whose shapes are learnt before the first pass over a batch, as all that is new in it would
-# be held back, and looked at one by one: of a stream's first batch, which brings most, and of a
+# be deferred, and looked at one by one: of a stream's first batch, which brings most, and of a
 # later one that is large. There a few do, unless more than a share of them is still new.
 # Types of events have shapes of their own: where one record can stand for all that are
 # alike, a large batch gives more.
@@ -68,7 +68,7 @@ _SAMPLE, _MANY_ALIKE, _FEW, _SHARE = 10_000, 40_000, 3_000, 0.005
 # What is made of a record's values, by number.
 _MADE = "made"
 # The record itself, with its provenance in front.
-_HELD = "value binary, _position long"
+_RECORD_DDL = "value binary, _position long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class JsonRecords:
         self._deferred: Batches | None = None
         self._judged: Batches | None = None
         self._messages, self._masking = _messages(stream), _masking(stream)
-        self._held = f"{ingest_columns.ddl(records.provenance)}, {_HELD}"
+        self._record_ddl = f"{ingest_columns.ddl(records.provenance)}, {_RECORD_DDL}"
         self._places = _places(stream)
 
     @property
@@ -115,8 +115,10 @@ class JsonRecords:
                 self._writers.learn(self._schema, due, batch_id, now)
             return
         if self._schema.knows_shapes:
-            few = self.records.sampled(_FEW).mapped(self._judging(), self._held + VERDICT_DDL)
-            few = few.mapped(fitting(self.reader()), f"{self._held}{VERDICT_DDL}, {FITS} boolean")
+            few = self.records.sampled(_FEW).mapped(self._judging(), self._record_ddl + VERDICT_DDL)
+            few = few.mapped(
+                fitting(self.reader()), f"{self._record_ddl}{VERDICT_DDL}, {FITS} boolean"
+            )
             if unseen(few) <= _SHARE:
                 self._learn(few, batch_id, now)
                 return
@@ -124,7 +126,7 @@ class JsonRecords:
         sample = self.records.sampled(_MANY_ALIKE if places and self.records.are_many else _SAMPLE)
         self._learn_writers(sample, batch_id, now, due)
         judging = thinned(self._judging(), places) if places else self._judging()
-        self._learn(sample.mapped(judging, self._held + VERDICT_DDL), batch_id, now)
+        self._learn(sample.mapped(judging, self._record_ddl + VERDICT_DDL), batch_id, now)
 
     def decode(self) -> DataFrame:
         """See Decoder."""
@@ -134,7 +136,7 @@ class JsonRecords:
             return made.get(at(RECORD, path), at(RECORD, path))
 
         misfits = conversion.misfits(columns, RECORD, lambda _, source: made[source])
-        held = [
+        deferred = [
             f"not {FITS}",
             *(f"coalesce({one}, false)" for one in misfits),
             # A message without a value has no columns, and no key among them.
@@ -149,7 +151,7 @@ class JsonRecords:
         examined = self.records.read(reader, self.reading())
         return examined.selectExpr("*", f"{all_made} as {_MADE}").selectExpr(
             *self.records.provenance,
-            f"if({' or '.join(held)}, {place_of(self.records.place)}, null) as {MARK}",
+            f"if({' or '.join(deferred)}, {record_ref(self.records.place)}, null) as {REF}",
             RESCUED,
             SCHEMA_ID,
             RECORD,
@@ -215,10 +217,10 @@ class JsonRecords:
         keys = self._keys(lambda path: at(ROW, path))
         verdicts = self._verdicts(refs).mapped(
             identifying(self._types.known, self._types.refused),
-            f"{self._held}{VERDICT_DDL}, {SCHEMA_ID} string, rule string",
+            f"{self._record_ddl}{VERDICT_DDL}, {SCHEMA_ID} string, rule string",
         )
         kind = conversion.extracted(self._schema.columns)
-        taken = f"{self._held}, text string, {SCHEMA_ID} string"
+        taken = f"{self._record_ddl}, text string, {SCHEMA_ID} string"
         read = verdicts.mapped(
             taking(kind, RECORD), f"{taken}, {RECORD} {sql_type(kind, variant='string')}"
         ).rows()
@@ -264,14 +266,14 @@ class JsonRecords:
         """The deferred records with their verdicts, read once."""
         if self._judged is None:
             self._judged = (
-                self._found(refs).mapped(self._judging(), self._held + VERDICT_DDL).kept()
+                self._found(refs).mapped(self._judging(), self._record_ddl + VERDICT_DDL).kept()
             )
         return self._judged
 
     def _found(self, refs: str) -> Batches:
         """The deferred records."""
         if self._deferred is None:
-            self._deferred = self.records.held(refs)
+            self._deferred = self.records.deferred(refs)
         return self._deferred
 
     def _judging(self) -> Work:

@@ -1,6 +1,6 @@
 """Messages of Kafka, read by Spark's Python workers.
 
-A message is known by its topic, partition and offset. Those that are held back are read again
+A message is known by its topic, partition and offset. Those that are deferred are read again
 from the broker.
 """
 
@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from ingest.decoders.arrow_batches import Batches
-from ingest.decoders.decoder import MARK, SCHEMA_ID
-from ingest.decoders.input import FITS, gathered, place_of
+from ingest.decoders.decoder import REF, SCHEMA_ID
+from ingest.decoders.input import FITS, gathered, record_ref
 from ingest.registry.wire_format import headers_in
 from ingest.schemas.ingest_columns import ddl
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ingest.envelopes.message_reader import Reading
 
 PROVENANCE = ("_source", "_partition", "_offset", "_key", "_headers", "_timestamp")
-# Those that are held back: provenance, their bytes, and no line that they stand in.
-HELD = f"{ddl(PROVENANCE)}, value binary, _position bigint"
+# Deferred messages: provenance, their bytes, and no line that they stand in.
+DEFERRED = f"{ddl(PROVENANCE)}, value binary, _position bigint"
 _PLACE = ("_source", "_partition", "_offset")
 # Up to so many messages, of so many bytes, are worked on here.
 _FEW, _SMALL = 5_000, 1 << 24
@@ -65,10 +65,10 @@ class MessageInput:
         return (*_PLACE, "length")
 
     def unlanded(self, rows: DataFrame) -> DataFrame:
-        """A row for each message: MARK, its place, null where one of `rows` is of it."""
+        """A row for each message: REF, null where one of `rows` is of it."""
         there = rows.select(*_PLACE).distinct().withColumn("_is_there", F.lit(True))
-        mark = f"if(_is_there, null, {place_of(self.place)}) as {MARK}"
-        return self._sized.join(there, list(_PLACE), "left").selectExpr(mark)
+        ref = f"if(_is_there, null, {record_ref(self.place)}) as {REF}"
+        return self._sized.join(there, list(_PLACE), "left").selectExpr(ref)
 
     def read(self, columns: ColumnReader, reading: Reading) -> DataFrame:
         """See Input."""
@@ -96,11 +96,11 @@ class MessageInput:
         length = "coalesce(length(value), 0) as length"
         return self.messages.selectExpr(*PROVENANCE, length, "value")
 
-    def held(self, places: str) -> Batches:
+    def deferred(self, refs: str) -> Batches:
         """See Input."""
-        if not places:
-            return Batches(self.spark, HELD, [])
-        split = [place.split(":") for place in places.split(",")]
+        if not refs:
+            return Batches(self.spark, DEFERRED, [])
+        split = [place.split(":") for place in refs.split(",")]
         topics, partitions, offsets, lengths = zip(*split, strict=True)
         wanted = pa.table(
             {
@@ -114,10 +114,10 @@ class MessageInput:
         is_small = len(split) <= _FEW and sum(map(int, lengths)) <= _SMALL
         return self._batches(found, here=is_small)
 
-    def removed(self, places: str) -> int:
+    def removed(self, refs: str) -> int:
         """See Input: a topic that is compacted keeps the last message of each key."""
-        held = places.split(",") if places else []
-        return len(held) - self.held(places).rows().count()
+        deferred = refs.split(",") if refs else []
+        return len(deferred) - self.deferred(refs).rows().count()
 
     def sampled(self, most: int) -> Batches:
         """See Input."""
@@ -125,7 +125,7 @@ class MessageInput:
 
     def _batches(self, messages: DataFrame, *, here: bool) -> Batches:
         found = messages.selectExpr(*PROVENANCE, "value", "cast(null as bigint) as _position")
-        return Batches(self.spark, HELD, found.toArrow().to_batches() if here else found)
+        return Batches(self.spark, DEFERRED, found.toArrow().to_batches() if here else found)
 
 
 def _as_texts(values: pa.BinaryArray) -> pa.StringArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ingest.decoders.decoder import MARK, NO_SCHEMA_ID, RESCUED, ROW, Deferred, Requeued
+from ingest.decoders.decoder import NO_SCHEMA_ID, REF, RESCUED, ROW, Deferred, Requeued
 from ingest.decoders.kafka_input import MessageInput
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class RawMessages:
         """See Decoder."""
         return self._input.messages.selectExpr(
             *self._input.provenance,
-            f"cast(null as string) as {MARK}",
+            f"cast(null as string) as {REF}",
             f"cast(null as string) as {RESCUED}",
             NO_SCHEMA_ID,
             f"named_struct('{VALUE}', {VALUE}) as {ROW}",

@@ -2,7 +2,7 @@
 
 Files whose columns differ are read apart and brought together by name. A value that does not
 fit its column is rescued in the same pass; only rows without a key, and lines that are not
-CSV, are held back.
+CSV, are deferred.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ingest.column_names import folded
 from ingest.declarations.stream import Format, SchemaEvolution, Stream
 from ingest.decoders.arrow_batches import balanced
 from ingest.decoders.decoder import (
-    MARK,
     NO_SCHEMA_ID,
+    REF,
     RESCUED,
     ROW,
     SOURCE,
@@ -33,7 +33,7 @@ from ingest.decoders.decoder import (
     null_key_reason,
     row,
 )
-from ingest.decoders.input import place_of
+from ingest.decoders.input import record_ref
 from ingest.decoders.tabular_files import (
     FAULT,
     LOST,
@@ -130,10 +130,10 @@ class TabularRecords:
         """See Decoder."""
         rows = [self._typed(group, None) for group in self._groups]
         deferred = [f"{FAULT} is not null", *(f"{sql} is null" for _, sql in self._key)]
-        place = place_of((_FILE, POSITION))
+        place = record_ref((_FILE, POSITION))
         return reduce(DataFrame.unionByName, rows).selectExpr(
             SOURCE,
-            f"if({' or '.join(deferred)}, {place}, null) as {MARK}",
+            f"if({' or '.join(deferred)}, {place}, null) as {REF}",
             RESCUED,
             NO_SCHEMA_ID,
             ROW,

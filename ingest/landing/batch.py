@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ingest.declarations.stream import Format, Stream
 from ingest.decoders.avro import AvroMessages
-from ingest.decoders.decoder import MARK, ROW, SOURCE, Decoder, Deferred
+from ingest.decoders.decoder import REF, ROW, SOURCE, Decoder, Deferred
 from ingest.decoders.file_headers import empty_files
 from ingest.decoders.file_input import FileInput, Layout
 from ingest.decoders.json import JsonRecords
@@ -249,7 +249,7 @@ class BatchProcessor:
         decoded.write.format("noop").mode("overwrite").save()
         counts = seen.get
         return FirstPass(
-            counts["records"], counts["held"], counts["marks"] or "", earlier.written
+            counts["records"], counts["deferred"], counts["refs"] or "", earlier.written
         )
 
     def _second_pass(

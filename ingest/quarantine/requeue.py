@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ingest.decoders.arrow_batches import Batches
-from ingest.decoders.kafka_input import HELD, PROVENANCE
+from ingest.decoders.kafka_input import DEFERRED, PROVENANCE
 from ingest.decoders.writer_schemas import WriterSchemas
 from ingest.registry.wire_format import id_number, id_text
 from ingest.schemas.stream_schema import StreamSchema
@@ -135,7 +135,7 @@ class Requeue:
         """Messages in quarantine, as MessageInput has those of a batch."""
         rows = self.spark.read.format("delta").load(self.path).where(where)
         found = rows.selectExpr(*PROVENANCE, "_raw as value", "_position")
-        return Batches(self.spark, HELD, found)
+        return Batches(self.spark, DEFERRED, found)
 
     def waiting(self, numbers: Collection[int]) -> Batches:
         """All messages that wait for one of some schemas."""

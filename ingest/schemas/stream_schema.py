@@ -1,6 +1,6 @@
 """A stream's columns and the shapes it has seen, remembered in `ops`.
 
-Which of a batch's records are held back follows from the columns that it began with, so those
+Which of a batch's records are deferred follows from the columns that it began with, so those
 must be the same when the batch runs again, though its declaration may have changed (of messages,
 the landed rows show it): they are recorded before the first write. Each entry carries the
 `_batch_id` that made it, and a batch uses the entries up to its own number.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # Past this many shapes a stream's records are all looked at carefully when they are new.
 MOST_SHAPES = 20_000
 # Schemas of Avro by which the first pass over a batch reads, each of which makes its plan larger;
-# messages of older ones are held back.
+# messages of older ones are deferred.
 _MOST_AT_ONCE = 32
 
 

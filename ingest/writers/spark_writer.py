@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
-from ingest.decoders.decoder import MARK, Decoder
+from ingest.decoders.decoder import REF, Decoder
 from ingest.spark import delta_tables
 from ingest.writers.bronze_writer import FirstPass, PassToWrite, WriteResult
 from ingest.writers.table_commits import TableCommits
@@ -27,10 +27,10 @@ class SparkWriter:
     def first_pass(self, decoder: Decoder, batch: PassToWrite) -> FirstPass:
         """See BronzeWriter."""
         decoded, seen = observed(decoder.decode())
-        rows = decoder.with_row(decoded.where(f"{MARK} is null"))
+        rows = decoder.with_row(decoded.where(f"{REF} is null"))
         written = self.append(batch.to_bronze(rows), batch.batch_id)
         counts = seen.get
-        return FirstPass(counts["records"], counts["held"], counts["marks"] or "", written)
+        return FirstPass(counts["records"], counts["deferred"], counts["refs"] or "", written)
 
     def append(self, rows: DataFrame, batch_id: int) -> WriteResult:
         """Append rows, for which the table may grow; their number in the batch's own commit."""
@@ -40,12 +40,12 @@ class SparkWriter:
 
 
 def observed(decoded: DataFrame) -> tuple[DataFrame, Observation]:
-    """Decoded records, and what is counted while they are read: records, held, marks."""
+    """Decoded records, and what is counted while they are read: records, deferred, refs."""
     seen = Observation()
     decoded = decoded.observe(
         seen,
         F.count(F.lit(1)).alias("records"),
-        F.count(MARK).alias("held"),
-        F.expr(f"listagg({MARK}, ',')").alias("marks"),
+        F.count(REF).alias("deferred"),
+        F.expr(f"listagg({REF}, ',')").alias("refs"),
     )
     return decoded, seen

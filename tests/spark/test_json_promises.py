@@ -43,7 +43,7 @@ SCALARS: Final = [
 NAMES: Final = [
     *COLUMNS,
     *("new", "New", "x y", "a.b", "de-DE", "sınır", "sinir", "SINIR", "a`b", 'a"b', "", "\ud800"),
-    *("_metadata", "_raw", "_record", "_corrupt_record", "_source", "_batch_id", "_mark", "_row"),
+    *("_metadata", "_raw", "_record", "_corrupt_record", "_source", "_batch_id", "_ref", "_row"),
     *("_rescued", "_position", "_id_0", "_rank", "record", "fits", "file", "offset", "made", "1"),
 ]
 

@@ -19,7 +19,7 @@ from tests.spark.workshop import Workshop
 
 _ROWS = 4
 # Names of columns that are no columns: they belong to ingest.
-_RESERVED = ("_metadata", "_source", "_raw", "_record", "_corrupt_record", "_mark", "_rescued")
+_RESERVED = ("_metadata", "_source", "_raw", "_record", "_corrupt_record", "_ref", "_rescued")
 
 
 def landed(workshop: Workshop, name: str) -> dict[int, dict[str, Any]]:

@@ -207,7 +207,7 @@ def test_a_key_that_no_file_has_is_null(workshop: Workshop, file_format: str) ->
     assert [row._reason_code for row in workshop.rejects(name)] == ["NULL_KEY"]
 
 
-INGEST_NAMES = ["_source", "_batch_id", "_metadata", "_raw", "_record", "_corrupt_record", "_mark"]
+INGEST_NAMES = ["_source", "_batch_id", "_metadata", "_raw", "_record", "_corrupt_record", "_ref"]
 
 
 @pytest.mark.parametrize("file_format", ["csv", "parquet"])
