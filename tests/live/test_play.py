@@ -1,4 +1,4 @@
-"""`make live` for a minute, killed at work: the whole of it, compared with the truth."""
+"""`make live` for half a minute, killed at work: the whole of it, compared with the truth."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ingest.stack.stack import Stack
 from ingest.storage.layout import Lake
 
 
-def test_minute_of_live_marketplace_lands_completely(tmp_path: Path) -> None:
+def test_live_marketplace_lands_completely(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
-    command = [sys.executable, "-m", "live", "--seconds", "60", "--rate", "2000", "--kills", "2"]
+    command = [sys.executable, "-m", "live", "--seconds", "30", "--rate", "2000", "--kills", "2"]
     process = subprocess.Popen(
         command,
         cwd=project_dir(),
@@ -58,8 +58,8 @@ def test_minute_of_live_marketplace_lands_completely(tmp_path: Path) -> None:
     events, changes, megabytes = (
         int(number.replace(",", "")) for number in (*made.groups(), memory[1])
     )
-    assert events >= 100_000
-    assert changes >= 5_000
+    assert events >= 50_000
+    assert changes >= 2_500
     assert megabytes < 8_192
 
 

@@ -70,6 +70,13 @@ class SessionTypes:
         ]
 
 
+class NamesAndOrder(SessionTypes):
+    """Without the tests of types: their model is a table in every class, as in the first one."""
+
+    test__constraints_wrong_column_data_types: Any = None
+    test__constraints_correct_column_data_types: Any = None
+
+
 class TestTableColumnsEqual(SessionTypes, BaseTableConstraintsColumnsEqual):
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
@@ -80,7 +87,7 @@ class TestTableColumnsEqual(SessionTypes, BaseTableConstraintsColumnsEqual):
         }
 
 
-class TestViewColumnsEqual(SessionTypes, BaseViewConstraintsColumnsEqual):
+class TestViewColumnsEqual(NamesAndOrder, BaseViewConstraintsColumnsEqual):
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
         return {
@@ -90,7 +97,7 @@ class TestViewColumnsEqual(SessionTypes, BaseViewConstraintsColumnsEqual):
         }
 
 
-class TestIncrementalColumnsEqual(SessionTypes, BaseIncrementalConstraintsColumnsEqual):
+class TestIncrementalColumnsEqual(NamesAndOrder, BaseIncrementalConstraintsColumnsEqual):
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
         return {
