@@ -83,7 +83,7 @@ class ArrowWriter:
             )
         # Past this line the files may be the table's, whatever the commit answers.
         append.commit(written.files, commit.metadata(written.records, written.refs))
-        result = self._commits.finish(commit)
+        result = self._commits.finished(commit)
         return FirstPass(written.records, written.deferred, written.refs, result)
 
     def _written(self, decoder: JsonRecords, batch: PassToWrite, table: T.StructType) -> Written:

@@ -1,1 +1,1 @@
-"""One module a format: from a batch's input to rows that fit the table, and the others."""
+"""Decoders: from a batch's input to rows that fit the table, and the others."""

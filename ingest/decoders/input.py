@@ -34,7 +34,7 @@ ENOUGH = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class ColumnReader:
-    """Reads JSON texts into the columns `kind`; see `arrow_json.records`.
+    """Reads JSON texts into the columns `kind`; see `json_columns.records`.
 
     What `watch` finds to be new does not fit either.
     """

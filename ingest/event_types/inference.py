@@ -104,7 +104,7 @@ class Places:
     def events_read(
         self, texts: pa.StringArray, record: pa.StructArray, kind: T.StructType
     ) -> Events:
-        """The same, of texts of which columns have been read, as `arrow_json.records` has them."""
+        """The same, of texts whose columns have been read, as `json_columns.records` has them."""
         is_text = type_at(kind, self.event_type) == T.StringType()
         if not (is_text and type_at(kind, self.payload) == T.VariantType()):
             return self.events(texts)
@@ -158,7 +158,7 @@ class Places:
         return found
 
     def payload_of(self, text: str) -> Any:
-        """An event's payload, as `exact_json` reads it; None where it has none."""
+        """An event's payload, as `json_exact` reads it; None where it has none."""
         value = loaded(text)
         for name in self.payload:
             value = value.get(name) if isinstance(value, dict) else None
@@ -223,7 +223,7 @@ def hexadecimal(number: int) -> str:
 
 
 def shape_of(value: Any) -> Shape:
-    """The shape of a value of `exact_json`: of an element of an array it is not said what a
+    """The shape of a value of `json_exact`: of an element of an array it is not said what a
     text says."""
     return widened(_shape_of(value, is_member=False), _width_of(value))
 

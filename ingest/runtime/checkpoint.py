@@ -1,8 +1,8 @@
 """A stream's checkpoint, and what ties it to its stream and table.
 
-Batch numbers restart with a new checkpoint. Delta would take them for repeated ones and drop
-new rows without a word, so each checkpoint has an application id of its own and a first
-`_batch_id` above all that the table has.
+Batch numbers restart with a new checkpoint, and would be taken for repeated ones. So each
+checkpoint has a first `_batch_id` above all that the table has, and an application id of its own,
+by which Delta skips repeated writes of other tables.
 """
 
 from __future__ import annotations

@@ -21,7 +21,11 @@ class FileBatch:
 
 @dataclass(frozen=True, slots=True)
 class MessageBatch:
-    """The messages of a batch, with the columns of `kafka_source.COLUMNS`."""
+    """The messages of a batch, with the columns that `kafka_source.COLUMNS` selects.
+
+    They are read more than once, and again after a kill: a source must be able to give a message
+    again by `_source`, `_partition` and `_offset`.
+    """
 
     messages: DataFrame
 
@@ -30,7 +34,7 @@ class StreamSource(Protocol):
     """Finds new records, and gives them to Structured Streaming batch by batch."""
 
     def discover(self) -> int:
-        """Look for new files; return how many landed ones have changed since."""
+        """Look for new files, where Spark does not; return how many landed ones have changed."""
         ...
 
     def plan(self, *, at_once: bool) -> bool:

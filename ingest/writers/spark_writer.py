@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from ingest.decoders.decoder import REF, Decoder
 from ingest.spark import delta_tables
+from ingest.spark.delta_commit import FileAppend
 from ingest.writers.bronze_writer import FirstPass, PassToWrite, WriteResult
 from ingest.writers.table_commits import TableCommits
 
@@ -20,9 +21,7 @@ class SparkWriter:
     """See BronzeWriter: it can write each batch."""
 
     def __init__(self, spark: SparkSession, commits: TableCommits) -> None:
-        self._commits = commits
-        # A commit without rows says, too, that its batch has been landed.
-        spark.conf.set("spark.databricks.delta.skipRecordingEmptyCommits", "false")
+        self._spark, self._commits = spark, commits
 
     def first_pass(self, decoder: Decoder, batch: PassToWrite) -> FirstPass:
         """See BronzeWriter."""
@@ -36,7 +35,11 @@ class SparkWriter:
         """Append rows, for which the table may grow; their number in the batch's own commit."""
         commit = self._commits.begin(batch_id)
         delta_tables.append(rows, self._commits.path, commit.metadata())
-        return self._commits.finish(commit)
+        written = self._commits.finish(commit)
+        if written is None:
+            # Delta leaves out a commit without rows, which says that the batch has been landed.
+            FileAppend(self._spark, self._commits.path).commit([], commit.metadata())
+        return written or self._commits.finished(commit)
 
 
 def observed(decoded: DataFrame) -> tuple[DataFrame, Observation]:

@@ -62,8 +62,11 @@ class TableCommits:
                 )
         return commit
 
-    def finish(self, commit: CommitId) -> WriteResult:
-        """What was written since `begin`. Raises StreamLocked where another process was quicker."""
+    def finish(self, commit: CommitId) -> WriteResult | None:
+        """What was written since `begin`; None where the log has no such commit.
+
+        Raises StreamLocked where another process was quicker.
+        """
         theirs: BatchCommit | None = None
         for version, found in batch_commits.commits_after(self.path, self._seen or 0):
             self._seen = version
@@ -78,7 +81,14 @@ class TableCommits:
                 )
             else:
                 return self._counted(found)
-        raise RuntimeError(f"{self.path}: the log has no commit of batch {commit.batch_id}")
+        return None
+
+    def finished(self, commit: CommitId) -> WriteResult:
+        """The same of a commit that must be in the log."""
+        written = self.finish(commit)
+        if written is None:
+            raise RuntimeError(f"{self.path}: the log has no commit of batch {commit.batch_id}")
+        return written
 
     def _id(self, batch_id: int) -> CommitId:
         return CommitId(self._run, batch_id, self._writer)

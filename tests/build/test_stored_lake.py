@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from datetime import date
 
 import pytest
 
@@ -41,8 +42,8 @@ def test_stored_models_continue_incrementally(stored: Lake) -> None:
     before = {table: stored.version(table) for table in (*CHANGED, *UNCHANGED)}
     # Nothing is new: tables that older code built get their change data feed.
     stored.build(SELECT)
-    _, second = stored.rows("gold.agg_sales_daily", "cast(placed_date as string)", "order_count")
-    assert tuple(second) == ("2026-03-03", 2)
+    _, second = stored.rows("gold.agg_sales_daily", "placed_date", "order_count")
+    assert tuple(second) == (date(2026, 3, 3), 2)
 
     shipped = order(1, 30, status="shipped", amount=100, placed_at=NOON)
     late = order(2, 19, status="paid", amount=200)
@@ -65,5 +66,5 @@ def test_stored_models_continue_incrementally(stored: Lake) -> None:
     history = stored.rows("silver.orders_history", "order_id", "order_status")
     statuses = [row["order_status"] for row in history if row["order_id"] == 1]
     assert sorted(statuses) == ["paid", "placed", "shipped"]
-    daily = stored.rows("gold.agg_sales_daily", "cast(placed_date as string)", "order_count")
-    assert [tuple(row) for row in daily] == [("2026-03-02", 2), ("2026-03-03", 2)]
+    daily = stored.rows("gold.agg_sales_daily", "placed_date", "order_count")
+    assert [tuple(row) for row in daily] == [(date(2026, 3, 2), 2), (date(2026, 3, 3), 2)]

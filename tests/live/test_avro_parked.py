@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ingest.decoders.avro import AvroMessages
 from ingest.landing import batch
 from ingest.runtime.progress import ProgressLog, read_totals
 from ingest.runtime.runner import land_until_stopped
@@ -88,9 +87,9 @@ def test_restarted_batch_lands_once_if_its_schema_arrived_meanwhile(
         raise Killed
 
     with monkeypatch.context() as patched:
-        # The first pass has landed nothing, the second has learnt, and nothing tells of either.
+        # The first pass has committed no rows, and the second has learnt and written nothing.
         patched.setattr(batch, "failpoint", register)
-        patched.setattr(AvroMessages, "rest", kill)
+        patched.setattr(batch.BatchProcessor, "_quarantine_records", kill)
         assert topics.run("anew") is not None
     stop_at(topics, "anew", "after_first_write", monkeypatch)
     topics.land("anew")

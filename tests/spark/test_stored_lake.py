@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from tests.spark.workshop import Workshop
 from tests.stored import unpack
@@ -67,13 +68,13 @@ def test_stored_and_new_rows_are_there_once(stored: Workshop) -> None:
         ("r4", "4.50"),
     ]
     assert stored.values("hooks", "id") == [f"h{number}" for number in range(1, 8)]
-    assert stored.table("accounts").count() == 9
+    assert stored.table("accounts").count() == 10
 
 
 def test_files_that_landed_before_do_not_land_again(stored: Workshop) -> None:
     files = {Path(path).name for path in stored.values("accounts", "_source")}
     assert files == {"1.jsonl", "2.jsonl", "3.jsonl"}
-    batches = stored.table("accounts").groupBy("_source").agg({"_batch_id": "count_distinct"})
+    batches = stored.table("accounts").groupBy("_source").agg(F.count_distinct("_batch_id"))
     assert {row[1] for row in batches.collect()} == {1}
 
 

@@ -55,7 +55,7 @@ def test_commits_without_rows_are_known(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All records of the batch are duplicates, of which a row says nothing."""
-    landing = landing_of(workshop, "empty", deduplicate_within="1 day", event_id=["id"])
+    landing = landing_of(workshop, "all_duplicates", deduplicate_within="1 day", event_id=["id"])
     landing.land_messages(messages(workshop, FIRST), 0, repeated=False)
     again = messages(workshop, [{"id": 0}, {"id": 1, "new": True}], 2)
     killed(landing, "after_second_write", monkeypatch, again, 1)
