@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from ingest.errors import DeclarationInvalid, HeadwaterError
 
+# Columns of a terminal that is wider than all tables.
+_ANY = 10_000
+
 
 def as_json(value: object) -> None:
     """Print a value as JSON."""
@@ -16,23 +19,40 @@ def as_json(value: object) -> None:
 
 
 def table(title: str, rows: Sequence[Mapping[str, object]], drop: Sequence[str] = ()) -> None:
-    """Print rows as a table; tab-separated when piped."""
+    """Print rows as a table, or as a list where the terminal is too narrow; tab-separated if piped.
+
+    No rows: nothing if piped, a line that says so on a terminal.
+    """
     names = [name for name in (rows[0] if rows else {}) if name not in drop]
     texts = [["" if row[name] is None else str(row[name]) for name in names] for row in rows]
     if not sys.stdout.isatty():
-        for line in [names, *texts]:
+        for line in [names, *texts] if rows else []:
             sys.stdout.write("\t".join(line) + "\n")
+        return
+    if not rows:
+        sys.stdout.write(f"No {title or 'rows'}.\n")
         return
     from rich.console import Console
     from rich.table import Table
 
+    console = Console()
     drawn = Table(title=title)
     for name in names:
-        is_number = bool(rows) and isinstance(rows[0][name], int | float)
+        is_number = isinstance(rows[0][name], int | float)
         drawn.add_column(name, justify="right" if is_number else "left", overflow="fold")
     for line in texts:
         drawn.add_row(*line)
-    Console().print(drawn)
+    if console.measure(drawn, options=console.options.update(max_width=_ANY)).maximum <= (
+        console.width
+    ):
+        console.print(drawn)
+        return
+    # As psql's expanded display: a row is a block, a column a line of it.
+    widest = max(map(len, names))
+    for line in texts:
+        for name, text in zip(names, line, strict=True):
+            sys.stdout.write(f"{name:{widest}}  {text}".rstrip() + "\n")
+        sys.stdout.write("\n")
 
 
 def line(text: str) -> None:

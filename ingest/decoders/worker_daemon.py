@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import importlib
 import io
 import os
 import socket
@@ -25,7 +26,7 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -93,7 +94,8 @@ if __name__ == "__main__":
     _leave_archives()
     _load()
 
-    from pyspark import daemon
+    # Typed in some versions of PySpark only.
+    daemon: Any = importlib.import_module("pyspark.daemon")
 
     _forget_archives()
     gc.collect()
@@ -103,4 +105,4 @@ if __name__ == "__main__":
     atexit.register(gc.unfreeze)
     if hasattr(socket, "TCP_QUICKACK") and hasattr(daemon, "worker_main"):
         daemon.worker_main = prompt(daemon.worker_main)
-    daemon.manager()  # type: ignore[no-untyped-call]
+    daemon.manager()
