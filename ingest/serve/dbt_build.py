@@ -109,7 +109,7 @@ class DbtBuild:
             "append": self.records.append,
             "last_commit": self.records.last_commit,
             "table_bytes": self.records.table_bytes,
-            "touched_values": self.records.touched_values,
+            "affected_values": self.records.affected_values,
         }
         whole = dbt_build.BuildTask
         dbt_build.BuildTask = Ending  # type: ignore[misc]

@@ -64,7 +64,8 @@ class DriverState:
         tables         names of the tables that `ops.stream_tables` lists
         types          rows of `ops.event_types`; null is left out
         types_changed  {stream: when the newest change of a type was, in microseconds}
-        marks_version  Delta's version of `ops.model_marks`, -1 where there is none
+        watermarks_version
+                       Delta's version of `ops.model_marks`, -1 where there is none
         is_registered  whether the catalog has all that is here since `registered`
         """
         # First: types are written down before the batch lands that brings them.
@@ -82,7 +83,7 @@ class DriverState:
             "tables": sorted(catalog.tables),
             "types": [_type(one) for one in self._rows("event_types", _OF_TYPES)],
             "types_changed": dict(sorted(catalog.changed.items())),
-            "marks_version": self._version("model_marks"),
+            "watermarks_version": self._version("model_marks"),
             "is_registered": catalog == registered,
         }
 

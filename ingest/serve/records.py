@@ -56,7 +56,7 @@ class FastBookkeeping:
         path = self.lake.table(schema, name)
         return sum(delta_log.sizes_of_files(path)) if self.lake.is_table(path) else None
 
-    def touched_values(
+    def affected_values(
         self, table: tuple[str, str], column: str, counter: str, batches: tuple[int, int]
     ) -> tuple[str, Sequence[str | None]] | None:
         """Spark's name of a column's type, and its values as texts, in order, None for null last.

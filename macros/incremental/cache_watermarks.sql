@@ -16,7 +16,7 @@
             {%- do cache.codes.update({build.model: build.code}) -%}
         {%- endfor -%}
         {%- do graph.update({'headwater_watermarks': {
-            'version': driver_state().marks_version + (1 if has_written else 0),
+            'version': driver_state().watermarks_version + (1 if has_written else 0),
             'watermarks': cache.watermarks,
             'codes': cache.codes,
             'versions': cache.versions,

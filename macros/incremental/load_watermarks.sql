@@ -7,7 +7,7 @@
 -#}
 {% macro load_watermarks(cache) -%}
     {%- set cached = graph.get('headwater_watermarks') -%}
-    {%- if cached and cached.version == driver_state().marks_version -%}
+    {%- if cached and cached.version == driver_state().watermarks_version -%}
         {#- Copy it: watermarks that a build adds are valid only once recorded. -#}
         {%- do cache.update(fromjson(tojson(cached))) -%}
         {{- return('') -}}

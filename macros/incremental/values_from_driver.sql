@@ -7,7 +7,7 @@
         {#- A view may have replaced a table whose folder still exists. -#}
         {%- set known = adapter.get_relation(none, relation.schema, relation.identifier) -%}
         {%- if known and known.is_delta -%}
-            {{- return(driver_state().touched_values(
+            {{- return(driver_state().affected_values(
                 [relation.schema, relation.identifier], column, counter, batches
             )) -}}
         {%- endif -%}

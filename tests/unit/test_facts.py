@@ -56,7 +56,7 @@ def test_empty_lake_has_nothing_to_report(tmp_path: Path) -> None:
         "tables": [],
         "types": [],
         "types_changed": {},
-        "marks_version": -1,
+        "watermarks_version": -1,
         "is_registered": False,
     }
 
@@ -72,7 +72,7 @@ def test_tables_types_and_watermark_version_match_the_lake(lake: Lake) -> None:
     given = DriverState(lake, [stream(**TYPED)]).for_macros()
     assert given["tables"] == ["ops.event_types", "shop__events"]
     assert given["types_changed"] == {"shop.events": MICROS}
-    assert given["marks_version"] == 0
+    assert given["watermarks_version"] == 0
     place = {"stream": "shop.events", "table_schema": "bronze_shop"}
     seen, kept = sorted(given["types"], key=lambda one: str(one["table_name"]), reverse=True)
     assert seen == {**place, "event_type": "seen", "table_name": "seen"}

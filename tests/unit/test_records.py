@@ -111,28 +111,28 @@ def test_values_are_those_of_unread_batches(
     views: FastBookkeeping, after: int, up_to: int, found: list[datetime | None]
 ) -> None:
     texts = [one.isoformat(" ") if one else None for one in found]
-    told = views.touched_values(("silver", "views"), "minute", "_batch_id", (after, up_to))
+    told = views.affected_values(("silver", "views"), "minute", "_batch_id", (after, up_to))
     assert told == ("timestamp", texts)
 
 
 @pytest.mark.parametrize("column", ["page", "date(minute)", "gone"])
 def test_spark_scans_for_values_without_statistics(views: FastBookkeeping, column: str) -> None:
-    assert views.touched_values(("silver", "views"), column, "_batch_id", (0, 3)) is None
+    assert views.affected_values(("silver", "views"), column, "_batch_id", (0, 3)) is None
 
 
 def test_spark_looks_for_values_of_many_rows(
     views: FastBookkeeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ingest.serve.records._MOST_ROWS", 2)
-    assert views.touched_values(("silver", "views"), "minute", "_batch_id", (1, 2))
-    assert views.touched_values(("silver", "views"), "minute", "_batch_id", (0, 2)) is None
+    assert views.affected_values(("silver", "views"), "minute", "_batch_id", (1, 2))
+    assert views.affected_values(("silver", "views"), "minute", "_batch_id", (0, 2)) is None
 
 
 def test_a_file_from_before_the_column_has_nulls_of_it(views: FastBookkeeping) -> None:
     path = views.lake.table("silver", "views")
     rows = pa.table({"_batch_id": pa.array([4], pa.int64()), "page_number": [7]})
     write_deltalake(path, rows, mode="append", schema_mode="merge")
-    assert views.touched_values(("silver", "views"), "page_number", "_batch_id", (0, 4)) == (
+    assert views.affected_values(("silver", "views"), "page_number", "_batch_id", (0, 4)) == (
         "bigint",
         ["7", None],
     )
@@ -144,4 +144,4 @@ def test_spark_looks_where_columns_have_other_names_in_files(views: FastBookkeep
     mapped = '"configuration":{"delta.columnMapping.mode":"name"}'
     assert '"configuration":{}' in first.read_text()
     first.write_text(first.read_text().replace('"configuration":{}', mapped))
-    assert views.touched_values(("silver", "views"), "minute", "_batch_id", (0, 3)) is None
+    assert views.affected_values(("silver", "views"), "minute", "_batch_id", (0, 3)) is None
