@@ -51,6 +51,8 @@ class ArrowWriter:
         """See BronzeWriter."""
         if self._is_first:
             self._is_first = False
+            # Another process may have committed them.
+            self._commits.begin(batch.batch_id)
             self._remove_remains(batch.batch_id)
         if self._off_for:
             self._off_for -= 1
