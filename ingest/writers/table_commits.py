@@ -25,8 +25,8 @@ class TableCommits:
     """
 
     def __init__(self, spark: SparkSession, path: str, stream: str, stream_run: str) -> None:
-        self.path = path
-        self._spark, self._stream, self._run = spark, stream, stream_run
+        self.path, self.stream_run = path, stream_run
+        self._spark, self._stream = spark, stream
         self._writer = uuid.uuid4().hex
         # The newest version that has been read.
         self._seen: int | None = None
@@ -102,7 +102,7 @@ class TableCommits:
         return written
 
     def _id(self, batch_id: int) -> CommitId:
-        return CommitId(self._run, batch_id, self._writer)
+        return CommitId(self.stream_run, batch_id, self._writer)
 
     def _take_out(self, ours: BatchCommit, theirs: BatchCommit) -> str:
         """Undo a commit; what became of it."""

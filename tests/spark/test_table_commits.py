@@ -70,7 +70,7 @@ def test_a_recovery_may_give_out_the_number_of_a_batch_without_rows(workshop: Wo
     """Such as one of a topic in which a transaction was aborted: the new one has other records."""
     landing = landing_of(workshop, "numbers_again")
     landing.land_messages(messages(workshop, []), 0, repeated=False)
-    run = "of another checkpoint"
+    run = "another-checkpoint"
     writers = writers_of(landing.spark, landing.path, landing.stream.name, run)
     recovered = replace(landing, stream_run=run, writers=writers)
     recovered.land_messages(messages(workshop, FIRST), 0, repeated=True)
@@ -175,6 +175,21 @@ def test_files_of_a_killed_try_are_removed(
     again = another_process(landing)
     again.land_messages(messages(workshop, [{"id": 2}], 2), 1, repeated=True)
     assert (len(left), left & files(), ids(landing)) == (1, set(), [0, 1, 2])
+
+
+def test_files_of_earlier_versions_stay_after_a_recovery(workshop: Workshop) -> None:
+    """Rows were deleted, the stream recovered: their number is given out again."""
+    landing = landing_of(workshop, "earlier_versions")
+    landing.land_messages(messages(workshop, FIRST), 0, repeated=False)
+    version = delta_log.version(landing.path)
+    workshop.spark.sql(f"delete from delta.`{landing.path}`")
+    run = "another-checkpoint"
+    writers = writers_of(landing.spark, landing.path, landing.stream.name, run)
+    recovered = replace(landing, stream_run=run, writers=writers)
+    recovered.land_messages(messages(workshop, [{"id": 2}], 2), 0, repeated=True)
+    assert ids(landing) == [2]
+    workshop.spark.sql(f"restore table delta.`{landing.path}` to version as of {version}")
+    assert ids(landing) == [0, 1]
 
 
 def test_delta_still_reconstructs_its_state_for_transaction_ids(workshop: Workshop) -> None:
