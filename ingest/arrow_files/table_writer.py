@@ -44,9 +44,10 @@ _EVENT_TYPES = (T.StringType, T.LongType, T.BooleanType)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The table's folder, its columns, and what all rows of the batch share."""
+    """The table's folder and columns, how names of files begin, and what all rows share."""
 
     folder: str
+    prefix: str
     columns: T.StructType
     batch_id: int
     now: datetime
@@ -111,7 +112,7 @@ class TableWriter(ColumnReader):
         schema = pa.schema(
             [(one.name, arrow_type(one.dataType)) for one in self.target.columns.fields]
         )
-        writer = DataFileWriter(self.target.folder, schema, f"batch-{self.target.batch_id}-")
+        writer = DataFileWriter(self.target.folder, schema, self.target.prefix)
         records, rescued, unsure, is_unsuited = 0, 0, 0, False
         refs: list[str] = []
         try:

@@ -34,8 +34,6 @@ log = logging.getLogger(__name__)
 _OFF_FOR = 100
 # Deferred records that a commit names, in some 40 bytes each: a batch that is repeated knows them.
 _MOST_REFS = 5_000
-# Name of a data file, with its batch.
-_DATA_FILE = re.compile(r"batch-(\d+)-.*\.parquet")
 
 
 class ArrowWriter:
@@ -51,6 +49,8 @@ class ArrowWriter:
         """See BronzeWriter."""
         if self._is_first:
             self._is_first = False
+            # Another process may have committed them.
+            self._commits.begin(batch.batch_id)
             self._remove_remains(batch.batch_id)
         if self._off_for:
             self._off_for -= 1
@@ -93,7 +93,11 @@ class ArrowWriter:
             reader.watch,
             reader.overflow_matters,
             target=Target(
-                folder=self._commits.path, columns=table, batch_id=batch.batch_id, now=batch.now
+                folder=self._commits.path,
+                prefix=f"batch-{batch.batch_id}-{self._commits.stream_run}-",
+                columns=table,
+                batch_id=batch.batch_id,
+                now=batch.now,
             ),
             identity=decoder.identity,
             provenance=records.provenance,
@@ -109,10 +113,12 @@ class ArrowWriter:
     def _remove_remains(self, batch_id: int) -> None:
         """Remove files of this batch and later ones, which a killed process did not commit.
 
-        The stream's lock says that it does not run any more.
+        The stream's lock says that it does not run any more. Files of earlier checkpoints stay: a
+        recovery may give out numbers again, of which the table's earlier versions have files.
         """
+        data_file = re.compile(rf"batch-(\d+)-{re.escape(self._commits.stream_run)}-.*\.parquet")
         for one in list(self._storage.list("")):
-            found = _DATA_FILE.fullmatch(one.name)
+            found = data_file.fullmatch(one.name)
             if found and int(found[1]) >= batch_id:
                 self._storage.delete(one.name)
 

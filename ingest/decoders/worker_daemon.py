@@ -12,6 +12,8 @@ longer the more modules it has loaded. This takes most of that away:
 And within each task a worker of Spark 4.0 waits: Spark sends the rows when the kernel has
 acknowledged the task, which it does 40 ms later where nothing goes back to Spark meanwhile. Later
 versions have Unix sockets (`spark.python.unix.domain.socket.enabled`), which do not wait.
+
+What it writes to stderr is in the log of Spark.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
+from ingest import settings
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -90,6 +94,20 @@ def prompt(main: _Main) -> _Main:
     return work
 
 
+def acknowledge_at_once(daemon: Any) -> None:
+    """Have the workers of PySpark's daemon, a module, acknowledge at once what they receive."""
+    is_unix = settings.environment().get("PYTHON_UNIX_DOMAIN_ENABLED", "").lower() == "true"
+    if is_unix or not hasattr(socket, "TCP_QUICKACK"):
+        return
+    if hasattr(daemon, "worker_main"):
+        daemon.worker_main = prompt(daemon.worker_main)
+    else:
+        print(
+            "pyspark.daemon has no worker_main: each task waits 40 ms for what it receives",
+            file=sys.stderr,
+        )
+
+
 if __name__ == "__main__":
     _leave_archives()
     _load()
@@ -103,6 +121,5 @@ if __name__ == "__main__":
     gc.set_threshold(_MADE_BETWEEN)
     # Modules of C report each of their objects that is left when Python ends.
     atexit.register(gc.unfreeze)
-    if hasattr(socket, "TCP_QUICKACK") and hasattr(daemon, "worker_main"):
-        daemon.worker_main = prompt(daemon.worker_main)
+    acknowledge_at_once(daemon)
     daemon.manager()

@@ -169,8 +169,9 @@ class BatchProcessor:
             self.types.load(first, self.schema.columns)
             earlier = self._earlier(first)
         decoder = decoding()
-        if earlier.first is None:
-            # What is learnt later would change what the first pass deferred.
+        if earlier.first is None and not self.schema.has_recorded(first + 1):
+            # What is learnt later would change what the first pass deferred. Nor would it be
+            # recorded, where an earlier try has learnt in its second pass already.
             decoder.learn(first, now)
         failpoint("before_first_write")
         try:
@@ -205,10 +206,8 @@ class BatchProcessor:
             decoder.close()
 
     def _earlier(self, first: int) -> _Earlier:
-        commits = self.writers.commits
-        second = commits.committed(first + 1)
+        written, second = self.writers.commits.committed((first, first + 1))
         has_rejects = self.quarantine.has(RECORDS, first + 1)
-        written = commits.committed(first)
         if written is None and (second is not None or has_rejects):
             # Of a try by earlier code, whose first commit had no rows and left no trace.
             written = Committed(WriteResult(), is_logged=False)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import logging
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
 
 from ingest import settings
 from ingest.spark import jvm_options
@@ -24,7 +27,9 @@ _DAEMON = "ingest.decoders.worker_daemon"
 # Spark's default asks the shell's `readlink` twice and more for each file of a checkpoint. One
 # process writes a checkpoint (ingest/storage/locks.py).
 _CHECKPOINT_MANAGER = "FileSystemBasedCheckpointFileManager"
-
+# What writes Delta's log and checkpoints to a local disk.
+_LOCAL_FILES = "fs.AbstractFileSystem.file.impl"
+_RAW_LOCAL_FILES = "org.apache.hadoop.fs.local.RawLocalFs"
 
 # Contexts whose JVM was changed.
 _prepared: list[Any] = []
@@ -34,11 +39,11 @@ def local_settings() -> dict[str, str]:
     """Settings that name private parts. Raises InputError."""
     if not settings.uses_spark_internals():
         return {}
-    found = {
-        "spark.python.daemon.module": _DAEMON,
-        # Delta's log has no `.crc` files either (`avoid_checksum_files`).
-        "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
-    }
+    found = {}
+    if _has_daemon():
+        found["spark.python.daemon.module"] = _DAEMON
+    else:
+        log.info("pyspark.daemon has no manager(): Spark starts Python workers in its own way")
     if manager := _class_of_spark("spark-sql_*.jar", _CHECKPOINT_MANAGER):
         found["spark.sql.streaming.checkpointFileManagerClass"] = manager
     else:
@@ -58,6 +63,7 @@ def prepare(spark: SparkSession) -> None:
         return
     _prepared.append(context)
     avoid_checksum_files(spark)
+    use_raw_local_files(spark)
     share_class_loader(spark)
 
 
@@ -72,6 +78,19 @@ def avoid_checksum_files(spark: SparkSession) -> None:
     local = jvm.org.apache.hadoop.fs.FileSystem.getLocal(context.hadoopConfiguration())
     local.setWriteChecksum(False)
     local.setVerifyChecksum(False)
+
+
+def use_raw_local_files(spark: SparkSession) -> None:
+    """Write no `.crc` files of Delta's log and of checkpoints either, unless the user sets how."""
+    context: Any = spark.sparkContext
+    if context.getConf().contains(f"spark.hadoop.{_LOCAL_FILES}"):
+        return
+    try:
+        context._jvm.java.lang.Class.forName(_RAW_LOCAL_FILES)
+    except Py4JJavaError:
+        log.info("Hadoop has no %s: Delta's log has .crc files", _RAW_LOCAL_FILES)
+    else:
+        context._jsc.hadoopConfiguration().set(_LOCAL_FILES, _RAW_LOCAL_FILES)
 
 
 def share_class_loader(spark: SparkSession) -> None:
@@ -98,6 +117,14 @@ def share_class_loader(spark: SparkSession) -> None:
     for thread, own in threads:
         if driver.equals(own):
             thread.setContextClassLoader(loader)
+
+
+def _has_daemon() -> bool:
+    """Whether PySpark has what `_DAEMON` calls; it is not loaded, which takes long."""
+    found = find_spec("pyspark.daemon")
+    return bool(
+        found and found.origin and "\ndef manager(" in Path(found.origin).read_text("utf-8")
+    )
 
 
 def _class_of_spark(jars: str, name: str) -> str | None:

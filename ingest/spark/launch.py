@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from ingest import settings
-from ingest.spark import java, shell
+from ingest.spark import java, profiles, shell
 
 
 def prepare_process() -> None:
@@ -19,6 +19,8 @@ def prepare_process() -> None:
     environ = settings.environment()
     home = java.find_java(environ).home
     clean = shell.with_programs(environ, java_home=home, python=Path(sys.executable))
+    if not profiles.is_local():
+        clean = shell.for_cluster(environ, clean)
     for name in set(environ) - set(clean):
         del environ[name]
     environ.update(clean)

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingest import settings
 from ingest.errors import InputError
 from ingest.spark import internals, jvm_output, launch, profiles
 
@@ -122,9 +121,6 @@ def _start(
     builder: SparkSession.Builder, lake: str, more: Mapping[str, str], java_options: str = ""
 ) -> SparkSession:
     launch.prepare_process()
-    if not profiles.is_local():
-        # Executors call the driver back, by the address that this machine has for them.
-        settings.environment().pop("SPARK_LOCAL_IP", None)
     for name, value in profiles.builder_settings(lake, more, java_options).items():
         builder = builder.config(name, value)
     with jvm_output.redirected(Path(lake, "_logs", "spark.log")):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 # Names, or beginnings of names where they end in an underscore.
@@ -40,13 +40,21 @@ MISLEADING = (
 )
 
 
+# Names, in the same way, of what leads to a cluster and, on it, back to this machine.
+OF_A_CLUSTER = ("HADOOP_", "YARN_", "SPARK_LOCAL_IP")
+
+
 def is_misleading(name: str) -> bool:
     """Whether a variable of this name would lead Spark, dbt, Java or Python astray."""
     # What dbt leaves to projects, secrets above all, is the user's own.
     if name.startswith("DBT_ENV_"):
         return False
+    return _is_among(name, MISLEADING)
+
+
+def _is_among(name: str, entries: Sequence[str]) -> bool:
     return any(
-        name.startswith(entry) if entry.endswith("_") else name == entry for entry in MISLEADING
+        name.startswith(entry) if entry.endswith("_") else name == entry for entry in entries
     )
 
 
@@ -68,6 +76,15 @@ def cleaned(environ: Mapping[str, str]) -> dict[str, str]:
 def with_programs(environ: Mapping[str, str], *, java_home: Path, python: Path) -> dict[str, str]:
     """`environ`, cleaned, with the Java and the Python that Spark starts."""
     return cleaned(environ) | {"JAVA_HOME": str(java_home), "PYSPARK_PYTHON": str(python)}
+
+
+def for_cluster(environ: Mapping[str, str], clean: Mapping[str, str]) -> dict[str, str]:
+    """A cleaned `environ` for a Spark on a cluster, with what names the cluster.
+
+    Executors call the driver back: by the address that the user gives, or this machine has.
+    """
+    kept = {name: value for name, value in environ.items() if _is_among(name, OF_A_CLUSTER)}
+    return {name: one for name, one in clean.items() if not _is_among(name, OF_A_CLUSTER)} | kept
 
 
 def speaks_utf8(environ: Mapping[str, str]) -> bool:

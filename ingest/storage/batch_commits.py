@@ -19,16 +19,17 @@ from ingest.storage.files import opened
 # Versions of ours say so, whoever else writes userMetadata.
 _FORMAT = "headwater.batch/1"
 _DIGITS = 20
-# Delta's name of an append. One without a batch is of earlier code, or of another program.
-_APPENDED = "WRITE"
+# Delta's names of an append, which without a batch is of earlier code or of another program, and
+# of what takes batches out again that stay in the log.
+_UNCERTAIN = ("WRITE", "RESTORE")
 
 
 @dataclass(frozen=True, slots=True)
 class CommitId:
-    """Identity of a commit in its table: `_batch_id` of its rows, which never goes back.
+    """Identity of a commit in its table: `_batch_id` of its rows, which one run counts up.
 
     `stream_run` is the id of the stream's checkpoint, and `writer` the process that commits: a
-    recovery repeats a batch with another checkpoint, and of two processes one may be late.
+    recovery may give a number out again, and of two processes one may be late.
     """
 
     stream_run: str
@@ -78,8 +79,9 @@ class BatchCommit:
 class LookBack:
     """What the log says of a batch: its commit, or None.
 
-    `is_certain`: None means that it was never committed. Else the log says nothing, because
-    earlier code wrote it or because its files have been cleaned up.
+    `is_certain`: None means that it was never committed. Else the log says nothing: earlier code
+    wrote it, its files have been cleaned up, the table was restored to an earlier version, or a
+    recovery has begun at a number of which the table has no rows any more.
     """
 
     commit: BatchCommit | None
@@ -98,24 +100,19 @@ def commits_after(path: str, version: int) -> Iterator[tuple[int, BatchCommit | 
         yield version, _batch_commit(version, actions)
 
 
-def look_back(path: str, commit: CommitId) -> LookBack:
-    """Look for a batch's commit from the newest one back, to the first of an earlier batch."""
-    return look_back_from(path, commit, newest_version(path))
-
-
-def look_back_from(path: str, commit: CommitId, version: int) -> LookBack:
-    """The same from a version back."""
+def look_back(path: str, commit: CommitId, version: int) -> LookBack:
+    """Look for a batch's commit from a version back, to the first of an earlier batch."""
     while version >= 0:
         actions = _actions(path, version)
         if actions is None:
             return LookBack(None, is_certain=False)
         found = _batch_commit(version, actions)
         if found and found.is_of(commit):
-            return LookBack(found, is_certain=True)
-        # Numbers of batches never go back, also where a stream has a new checkpoint.
+            is_own = found.stream_run == commit.stream_run
+            return LookBack(found if is_own else None, is_certain=is_own)
         if found and found.batch_id < commit.batch_id:
             return LookBack(None, is_certain=True)
-        if not found and _info(actions).get("operation") == _APPENDED:
+        if not found and _info(actions).get("operation") in _UNCERTAIN:
             return LookBack(None, is_certain=False)
         version -= 1
     return LookBack(None, is_certain=True)

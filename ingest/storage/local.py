@@ -64,8 +64,13 @@ class LocalStorage:
         self._path(key).unlink(missing_ok=True)
 
     def delete_tree(self, key: str) -> None:
-        """See Storage."""
-        shutil.rmtree(self._path(key), ignore_errors=True)
+        """See Storage. Of a link to a folder the link is deleted: rmtree would leave both."""
+        path = self._path(key)
+        if path.is_symlink():
+            with contextlib.suppress(OSError):
+                path.unlink()
+        else:
+            shutil.rmtree(path, ignore_errors=True)
 
     def list(self, key: str) -> Iterator[Entry]:
         """See Storage. Raises OSError."""

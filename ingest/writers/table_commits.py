@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ingest.errors import StreamLocked
@@ -24,24 +25,28 @@ class TableCommits:
     """
 
     def __init__(self, spark: SparkSession, path: str, stream: str, stream_run: str) -> None:
-        self.path = path
-        self._spark, self._stream, self._run = spark, stream, stream_run
+        self.path, self.stream_run = path, stream_run
+        self._spark, self._stream = spark, stream
         self._writer = uuid.uuid4().hex
         # The newest version that has been read.
         self._seen: int | None = None
 
-    def committed(self, batch_id: int) -> Committed | None:
-        """What an earlier try wrote under a batch's number; None where it committed nothing.
+    def committed(self, batch_ids: Sequence[int]) -> list[Committed | None]:
+        """What an earlier try wrote under each number; None where it committed nothing.
 
-        A commit without rows counts, and one whose rows were deleted since.
+        A commit without rows counts, and one whose rows were deleted since. What another process
+        commits from here on is found by `begin`.
         """
-        commit = self._id(batch_id)
-        found = batch_commits.look_back(self.path, commit)
+        self._seen = newest = batch_commits.newest_version(self.path)
+        return [self._committed(batch_id, newest) for batch_id in batch_ids]
+
+    def _committed(self, batch_id: int, version: int) -> Committed | None:
+        found = batch_commits.look_back(self.path, self._id(batch_id), version)
         if found.commit:
             return Committed(self._counted(found.commit), found.commit.records, found.commit.refs)
         if found.is_certain:
             return None
-        # Earlier versions wrote no identity, and Delta removes files of its log after some weeks.
+        # Rows have the number, too, and say what the table holds.
         rows = self._rows_of(batch_id)
         return Committed(rows, is_logged=False) if rows.rows else None
 
@@ -81,7 +86,13 @@ class TableCommits:
                 )
             else:
                 return self._counted(found)
-        return None
+        newest = batch_commits.newest_version(self.path)
+        if newest == (self._seen or 0):
+            return None
+        # Delta has removed files of its log since the version that was seen.
+        self._seen = newest
+        ours = batch_commits.look_back(self.path, commit, newest).commit
+        return self._counted(ours) if ours else None
 
     def finished(self, commit: CommitId) -> WriteResult:
         """The same of a commit that must be in the log."""
@@ -91,7 +102,7 @@ class TableCommits:
         return written
 
     def _id(self, batch_id: int) -> CommitId:
-        return CommitId(self._run, batch_id, self._writer)
+        return CommitId(self.stream_run, batch_id, self._writer)
 
     def _take_out(self, ours: BatchCommit, theirs: BatchCommit) -> str:
         """Undo a commit; what became of it."""

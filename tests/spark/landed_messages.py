@@ -42,7 +42,7 @@ KINDS = {
 
 
 def writers_of(
-    spark: SparkSession, path: str, stream: str, stream_run: str, *, by_spark: bool
+    spark: SparkSession, path: str, stream: str, stream_run: str, *, by_spark: bool = False
 ) -> Writers:
     """The writers of a table: with the arrow writer, or Spark's alone, whatever the setting."""
     writers = Writers.of(spark, path, stream, stream_run)

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from ingest import settings
 from ingest.errors import InputError
-from ingest.spark import session
+from ingest.spark import internals, session
 from ingest.spark.jvm_options import CLASSES
 
 
@@ -57,6 +57,29 @@ def test_a_file_may_have_checksums_of_what_it_was(spark: SparkSession, tmp_path:
     (tmp_path / "hint").write_text("new\n", encoding="utf-8")
     (tmp_path / ".hint.crc").write_bytes(b"crc\0\0\0\2\0" + b"\1" * 4)
     assert [row.value for row in spark.read.text(str(tmp_path / "hint")).collect()] == ["new"]
+
+
+@pytest.mark.parametrize("has_class", [True, False])
+def test_checksum_files_are_left_out_where_hadoop_can(
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    *,
+    has_class: bool,
+) -> None:
+    context: Any = spark.sparkContext._jsc
+    hadoop = context.hadoopConfiguration()
+    name, there = internals._LOCAL_FILES, hadoop.get(internals._LOCAL_FILES)
+    own = internals._RAW_LOCAL_FILES if has_class else "org.example.NoSuchClass"
+    monkeypatch.setattr(internals, "_RAW_LOCAL_FILES", own)
+    hadoop.set(name, "another")
+    try:
+        with caplog.at_level("INFO"):
+            internals.use_raw_local_files(spark)
+        assert hadoop.get(name) == (own if has_class else "another")
+    finally:
+        hadoop.set(name, there)
+    assert len([one for one in caplog.records if own in one.message]) == (not has_class)
 
 
 def test_hive_finds_all_of_its_functions(spark: SparkSession) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
@@ -15,6 +16,7 @@ from ingest.errors import StreamLocked
 from ingest.landing.batch import BatchProcessor
 from ingest.spark import delta_tables
 from ingest.spark.delta_commit import FileAppend
+from ingest.storage import delta_log
 from ingest.writers.bronze_writer import Committed, WriteResult
 from tests.spark.landed_messages import landing_of, messages, writers_of
 from tests.spark.workshop import Workshop
@@ -61,7 +63,54 @@ def test_commits_without_rows_are_known(
     killed(landing, "after_second_write", monkeypatch, again, 1)
     commits = another_process(landing).writers.commits
     nothing = Committed(WriteResult(0, 0))
-    assert [commits.committed(number) for number in range(2, 5)] == [nothing, nothing, None]
+    assert commits.committed(range(2, 5)) == [nothing, nothing, None]
+
+
+def test_a_recovery_may_give_out_the_number_of_a_batch_without_rows(workshop: Workshop) -> None:
+    """Such as one of a topic in which a transaction was aborted: the new one has other records."""
+    landing = landing_of(workshop, "numbers_again")
+    landing.land_messages(messages(workshop, []), 0, repeated=False)
+    run = "another-checkpoint"
+    writers = writers_of(landing.spark, landing.path, landing.stream.name, run)
+    recovered = replace(landing, stream_run=run, writers=writers)
+    recovered.land_messages(messages(workshop, FIRST), 0, repeated=True)
+    assert ids(landing) == [0, 1]
+
+
+@pytest.mark.parametrize("by_spark", [False, True])
+def test_a_process_that_looked_back_before_another_has_committed_stops(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, *, by_spark: bool
+) -> None:
+    """It does neither land the batch again, nor remove the other one's files."""
+    first = landing_of(workshop, f"looked_back_by_spark_{by_spark}".lower())
+    first.land_messages(messages(workshop, FIRST), 0, repeated=False)
+    second = another_process(first, by_spark=by_spark)
+    batch = messages(workshop, [{"id": 2}], 2)
+
+    def meanwhile(_: str) -> None:
+        patched.undo()
+        first.land_messages(batch, 1, repeated=False)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ingest.landing.batch.failpoint", meanwhile)
+        with pytest.raises(StreamLocked, match="has landed batch"):
+            second.land_messages(batch, 1, repeated=True)
+    assert ids(first) == [0, 1, 2]
+
+
+def test_a_commit_is_found_though_the_log_before_it_was_cleaned_up(workshop: Workshop) -> None:
+    """Another program commits while nothing lands, and Delta removes what is a month old."""
+    landing = landing_of(workshop, "cleaned_up", by_spark=True)
+    landing.land_messages(messages(workshop, FIRST), 0, repeated=False)
+    table = f"delta.`{landing.path}`"
+    newest = delta_log.version(landing.path)
+    for number in range(2):
+        text = f"set tblproperties ('note' = '{number}')"
+        workshop.spark.sql(f"alter table {table} {text}")
+    DeltaTable(landing.path).create_checkpoint()
+    Path(landing.path, "_delta_log", f"{newest + 1:020}.json").unlink()
+    landed = landing.land_messages(messages(workshop, [{"id": 2}], 2), 1, repeated=False)
+    assert (landed.landed, ids(landing)) == (1, [0, 1, 2])
 
 
 def test_rows_that_were_deleted_since_do_not_land_again(
@@ -126,6 +175,21 @@ def test_files_of_a_killed_try_are_removed(
     again = another_process(landing)
     again.land_messages(messages(workshop, [{"id": 2}], 2), 1, repeated=True)
     assert (len(left), left & files(), ids(landing)) == (1, set(), [0, 1, 2])
+
+
+def test_files_of_earlier_versions_stay_after_a_recovery(workshop: Workshop) -> None:
+    """Rows were deleted, the stream recovered: their number is given out again."""
+    landing = landing_of(workshop, "earlier_versions")
+    landing.land_messages(messages(workshop, FIRST), 0, repeated=False)
+    version = delta_log.version(landing.path)
+    workshop.spark.sql(f"delete from delta.`{landing.path}`")
+    run = "another-checkpoint"
+    writers = writers_of(landing.spark, landing.path, landing.stream.name, run)
+    recovered = replace(landing, stream_run=run, writers=writers)
+    recovered.land_messages(messages(workshop, [{"id": 2}], 2), 0, repeated=True)
+    assert ids(landing) == [2]
+    workshop.spark.sql(f"restore table delta.`{landing.path}` to version as of {version}")
+    assert ids(landing) == [0, 1]
 
 
 def test_delta_still_reconstructs_its_state_for_transaction_ids(workshop: Workshop) -> None:

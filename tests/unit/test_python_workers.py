@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import socket
 import sys
+from types import SimpleNamespace
 from typing import IO
 
 import pytest
@@ -49,6 +50,25 @@ def test_each_piece_is_acknowledged_before_the_next_is_waited_for(
         assert outfile.getvalue() == b"firstsecond"
     assert told == ["received", "acknowledged"] * (len(told) // 2)
     assert len(told) >= 4
+
+
+@pytest.mark.skipif(_QUICKACK is None, reason="only Linux has TCP_QUICKACK")
+@pytest.mark.parametrize(("is_unix", "lines"), [("true", 0), ("false", 1)])
+def test_a_daemon_without_the_function_of_workers_is_reported_where_they_wait(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_unix: str, lines: int
+) -> None:
+    monkeypatch.setenv("PYTHON_UNIX_DOMAIN_ENABLED", is_unix)
+    worker_daemon.acknowledge_at_once(SimpleNamespace())
+    assert capsys.readouterr().err.count("no worker_main") == lines
+
+
+@pytest.mark.skipif(_QUICKACK is None, reason="only Linux has TCP_QUICKACK")
+def test_workers_on_unix_sockets_read_as_they_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Unix socket has nothing to acknowledge: asked to, it fails."""
+    monkeypatch.setenv("PYTHON_UNIX_DOMAIN_ENABLED", "true")
+    daemon = SimpleNamespace(worker_main=print)
+    worker_daemon.acknowledge_at_once(daemon)
+    assert daemon.worker_main is print
 
 
 def test_archives_stay_where_only_they_have_spark(monkeypatch: pytest.MonkeyPatch) -> None:

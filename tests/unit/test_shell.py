@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.spark.shell import cleaned, with_programs
+from ingest.spark.shell import cleaned, for_cluster, with_programs
 
 HOSTILE = {
     "SPARK_HOME": "/opt/spark",
@@ -39,6 +39,15 @@ def test_what_is_the_users_own_is_kept(name: str) -> None:
 
 def test_settings_of_spark_are_the_users_where_no_other_spark_is_named() -> None:
     assert cleaned({"SPARK_CONF_DIR": "/etc/spark"})["SPARK_CONF_DIR"] == "/etc/spark"
+
+
+def test_of_a_cluster_its_settings_and_the_own_address_are_kept() -> None:
+    own = {"HADOOP_CONF_DIR": "/etc/hadoop", "YARN_CONF_DIR": "/etc/yarn", "HADOOP_USER_NAME": "me"}
+    environ = {**HOSTILE, **own, "SPARK_LOCAL_IP": "10.0.0.1"}
+    shell = for_cluster(environ, cleaned(environ))
+    assert {**own, "SPARK_LOCAL_IP": "10.0.0.1"}.items() <= shell.items()
+    assert not {"SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYTHONPATH"} & set(shell)
+    assert "SPARK_LOCAL_IP" not in for_cluster(HOSTILE, cleaned(HOSTILE))
 
 
 def test_spark_stays_on_this_machine_and_in_utc() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 
+from ingest import settings
 from ingest.errors import InputError
-from ingest.spark import internals, profiles
+from ingest.spark import internals, java, launch, profiles
 from ingest.spark.profiles import UserSettings, builder_settings, read_conf
 
 # What a person may set of a Spark on this machine; the builder would set each of them.
@@ -96,9 +98,34 @@ def test_private_parts_are_off_by_one_setting(
     assert "classes.jsa" not in off[profiles.JAVA_OPTIONS]
     assert set(on) - set(off) == {
         "spark.python.daemon.module",
-        "spark.hadoop.fs.AbstractFileSystem.file.impl",
         "spark.sql.streaming.checkpointFileManagerClass",
     }
+
+
+@pytest.mark.usefixtures("conf_dir")
+def test_workers_start_as_pyspark_does_where_its_daemon_is_another_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = ModuleSpec("pyspark.daemon", None, origin=__file__)
+    monkeypatch.setattr(internals, "find_spec", lambda _: other)
+    with caplog.at_level("INFO"):
+        built = builder_settings("/lake", {})
+    assert "spark.python.daemon.module" not in built
+    assert len([one for one in caplog.records if "pyspark.daemon" in one.message]) == 1
+
+
+@pytest.mark.parametrize(("master", "is_kept"), [("yarn", True), ("local[2]", False)])
+def test_the_shell_names_a_cluster_where_spark_runs_on_one(
+    conf_dir: Path, monkeypatch: pytest.MonkeyPatch, master: str, *, is_kept: bool
+) -> None:
+    write(conf_dir / "spark-defaults.conf", {"spark.master": master})
+    environ = {"SPARK_CONF_DIR": str(conf_dir), "HADOOP_CONF_DIR": "/etc/hadoop"}
+    monkeypatch.setattr(settings, "environment", lambda: environ)
+    monkeypatch.setattr(java, "find_java", lambda _: java.Java(Path("/jdk"), 17))
+    # As serving does: by itself, and by its session.
+    for _ in range(2):
+        launch.prepare_process()
+    assert ("HADOOP_CONF_DIR" in environ, "SPARK_LOCAL_IP" in environ) == (is_kept, not is_kept)
 
 
 @pytest.mark.usefixtures("conf_dir")

@@ -100,6 +100,17 @@ def test_a_tree_is_deleted_at_once(storage: Storage) -> None:
     assert names(storage, "") == ["ab"]
 
 
+def test_of_a_tree_on_another_disk_the_link_is_deleted(tmp_path: Path) -> None:
+    storage = storage_at(str(tmp_path / "lake"))
+    storage.put("tables/other", b"")
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "disk" / "file").touch()
+    (tmp_path / "lake" / "tables" / "linked").symlink_to(tmp_path / "disk")
+    storage.delete_tree("tables/linked")
+    assert names(storage, "tables") == ["other"]
+    assert (tmp_path / "disk" / "file").exists()
+
+
 def test_urls_begin_with_the_root() -> None:
     assert storage_at("/lake").url("_progress/a.json") == "/lake/_progress/a.json"
     assert storage_at("file:///lake").url("a") == "file:///lake/a"
