@@ -26,11 +26,11 @@ from ingest.decoders.decoder import (
     Deferred,
     Requeued,
     Waiting,
-    null_key_reason,
     row,
 )
 from ingest.decoders.input import record_ref
 from ingest.decoders.kafka_input import MessageInput
+from ingest.decoders.null_keys import Keys, keyed_and_rejected
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.typed_rows import typed_row
 from ingest.decoders.writer_schemas import Read, WriterSchemas
@@ -142,7 +142,7 @@ class AvroMessages:
         self, refs: str, requeued: Requeued, batch_id: int, now: datetime
     ) -> Deferred:
         """See Decoder: with the schemas of ids that were not known."""
-        deferred, provenance = self._deferred(refs), self._input.provenance
+        deferred = self._deferred(refs)
         numbers = numbers_of(deferred)
         self._learn(deferred, numbers, batch_id, now)
         if messages := requeued(batch_id):
@@ -151,28 +151,14 @@ class AvroMessages:
             _judging(self._writers.reads(self._schema.agreed, numbers)),
             f"{deferred.columns}, code string, reason string, is_empty boolean",
         )
-        keys = self._keys()
-        rule = text_literal("key: " + ", ".join(name for name, _ in keys))
         # Spark shows nulls for what it cannot hold, such as a time past the year 294247.
-        code = f"coalesce(code, if({_READ} or is_empty, null, 'MALFORMED_AVRO'))"
-        reason = f"coalesce(reason, if({_READ} or is_empty, null, 'it holds what Spark cannot'))"
-        rows = self._decoded(judged.rows(), numbers).select(
-            "*",
-            F.expr(code).alias("_code"),
-            F.expr(reason).alias("_why"),
-            F.expr(null_key_reason(keys)).alias("_unkeyed"),
+        good, rejects = keyed_and_rejected(
+            self._decoded(judged.rows(), numbers),
+            self._keys(),
+            self._input.provenance,
+            code=f"coalesce(code, if({_READ} or is_empty, null, 'MALFORMED_AVRO'))",
+            reason=f"coalesce(reason, if({_READ} or is_empty, null, 'it holds what Spark cannot'))",
         )
-        good = rows.where("_code is null and _unkeyed is null")
-        rejects = rows.where("_code is not null or _unkeyed is not null").selectExpr(
-            *provenance,
-            "value as _raw",
-            "_position",
-            SCHEMA_ID,
-            "coalesce(_code, 'NULL_KEY') as _reason_code",
-            "coalesce(_why, _unkeyed) as _reason",
-            f"if(_code is null, {rule}, null) as _rule",
-        )
-        good = good.select(*provenance, RESCUED, SCHEMA_ID, ROW)
         return Deferred(good, rejects, are_few=judged.are_here)
 
     def removed(self, refs: str) -> int:
@@ -189,8 +175,7 @@ class AvroMessages:
             self._found = self._input.deferred(refs).kept()
         return self._found
 
-    def _keys(self) -> list[tuple[str, str]]:
-        """(path, SQL that is null where the key is missing) of each column of the key."""
+    def _keys(self) -> Keys:
         there = self._schema.columns
         return [
             (".".join(path), at(ROW, path) if type_at(there, path) else "null")

@@ -25,11 +25,11 @@ from ingest.decoders.decoder import (
     Deferred,
     Requeued,
     Waiting,
-    null_key_reason,
     row,
 )
 from ingest.decoders.input import FITS, RECORD, ColumnReader, Input, record_ref
 from ingest.decoders.kafka_input import MessageInput
+from ingest.decoders.null_keys import Keys, keyed_and_rejected
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.second_pass import (
     EVENT,
@@ -213,7 +213,6 @@ class JsonRecords:
         names = _nested_names(self._schema.columns)
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
-        reject = (*self.records.provenance, "value as _raw", "_position", SCHEMA_ID)
         keys = self._keys(lambda path: at(ROW, path))
         verdicts = self._verdicts(refs).mapped(
             identifying(self._types.known, self._types.refused),
@@ -228,28 +227,22 @@ class JsonRecords:
         columns_read = self._schema.columns
         values = [conversion.typed(one.dataType, at(RECORD, (one.name,))) for one in columns_read]
         rows = read.selectExpr("*", row(columns_read, values)).select(
-            "*",
-            rescue("text", F.expr(f"to_json({ROW})")).alias(RESCUED),
-            F.expr(null_key_reason(keys)).alias("_reason"),
+            "*", rescue("text", F.expr(f"to_json({ROW})")).alias(RESCUED)
         )
         broken = (
             verdicts.rows()
             .where("text is null")
             .selectExpr(
-                *reject,
+                *self.records.provenance,
+                "value as _raw",
+                "_position",
+                SCHEMA_ID,
                 "code as _reason_code",
                 "reason as _reason",
                 "rule as _rule",
             )
         )
-        unkeyed = rows.where("_reason is not null").selectExpr(
-            *reject,
-            "'NULL_KEY' as _reason_code",
-            "_reason",
-            f"{text_literal('key: ' + ', '.join(name for name, _ in keys))} as _rule",
-        )
-        good = rows.where("_reason is null")
-        good = good.select(*self.records.provenance, RESCUED, SCHEMA_ID, ROW)
+        good, unkeyed = keyed_and_rejected(rows, keys, self.records.provenance)
         rejects = broken.unionByName(unkeyed) if keys else broken
         return Deferred(good, rejects, are_few=verdicts.are_here)
 
@@ -292,11 +285,8 @@ class JsonRecords:
             return Reading(CloudEventTranslation(avro), None, self._masking)
         return Reading(avro, self._messages, self._masking)
 
-    def _keys(self, value: Callable[[Path], str]) -> list[tuple[str, str]]:
-        """(path, SQL that is null where the key is missing) of each column of the key.
-
-        `value` gives SQL of a column.
-        """
+    def _keys(self, value: Callable[[Path], str]) -> Keys:
+        """The key's columns; `value` gives SQL of one."""
         there = self._schema.columns
         found = []
         for key in self.key_columns():

@@ -30,10 +30,10 @@ from ingest.decoders.decoder import (
     SOURCE,
     Deferred,
     Requeued,
-    null_key_reason,
     row,
 )
 from ingest.decoders.input import record_ref
+from ingest.decoders.null_keys import Keys, keyed_and_rejected
 from ingest.decoders.tabular_files import (
     FAULT,
     LOST,
@@ -140,8 +140,7 @@ class TabularRecords:
         )
 
     @property
-    def _key(self) -> Sequence[tuple[str, str]]:
-        """Each column of the key, with SQL of its value; of one that there is not, null."""
+    def _key(self) -> Keys:
         columns = self._schema.columns
         return [
             (".".join(path), at(ROW, path) if _has(columns, path) else "null")
@@ -172,17 +171,16 @@ class TabularRecords:
             number, position = map(int, place.split(":"))
             wanted.setdefault(number, set()).add(position)
         found = [self._typed(group, wanted) for group in self._groups]
-        rows = reduce(DataFrame.unionByName, found)
-        rule = text_literal("key: " + ", ".join(name for name, _ in self._key))
-        rejects = rows.selectExpr(
-            SOURCE,
-            f"{RAW} as _raw",
-            f"{POSITION} as _position",
-            f"coalesce({FAULT}.code, 'NULL_KEY') as _reason_code",
-            f"coalesce({FAULT}.reason, {null_key_reason(self._key)}) as _reason",
-            f"if({FAULT} is null, {rule}, null) as _rule",
+        good, rejects = keyed_and_rejected(
+            reduce(DataFrame.unionByName, found).selectExpr("*", NO_SCHEMA_ID),
+            self._key,
+            (SOURCE,),
+            raw=RAW,
+            position=POSITION,
+            code=f"{FAULT}.code",
+            reason=f"{FAULT}.reason",
         )
-        return Deferred(rows.selectExpr(SOURCE, RESCUED, NO_SCHEMA_ID, ROW).where("false"), rejects)
+        return Deferred(good.where("false"), rejects)
 
     def _records(self, group: _Group, wanted: Mapping[int, Set[int]] | None) -> DataFrame:
         """SOURCE, the number of the file, and what `tabular_files.ddl` says of each record.
