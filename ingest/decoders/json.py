@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -281,9 +281,13 @@ class JsonRecords:
     def reading(self) -> Reading:
         """What records are read as, by the schemas that are known."""
         avro = AvroTranslation(self._schema.agreed.writers) if self._writers else None
-        if self._stream.envelope is Envelope.CLOUDEVENTS and self.records.has_headers:
-            return Reading(CloudEventTranslation(avro), None, self._masking)
-        return Reading(avro, self._messages, self._masking)
+        match self._stream.envelope:
+            case Envelope.CLOUDEVENTS if self.records.has_headers:
+                return Reading(CloudEventTranslation(avro), None, self._masking)
+            case Envelope.NONE | Envelope.CLOUDEVENTS | Envelope.DEBEZIUM | Envelope.DMS:
+                return Reading(avro, self._messages, self._masking)
+            case _:
+                assert_never(self._stream.envelope)
 
     def _keys(self, value: Callable[[Path], str]) -> Keys:
         """The key's columns; `value` gives SQL of one."""
@@ -299,19 +303,39 @@ class JsonRecords:
 
     def key_columns(self) -> list[Key]:
         """The columns that make the key, and of which rows."""
-        is_changes = self._stream.envelope is Envelope.DEBEZIUM
-        # What concerns no row needs no key.
-        concerned: dict[Path, Sequence[str]] = {(OPERATION,): ROW_OPERATIONS} if is_changes else {}
+        concerned: dict[Path, Sequence[str]] = {}
+        match self._stream.envelope:
+            case Envelope.DEBEZIUM:
+                # What concerns no row needs no key.
+                concerned = {(OPERATION,): ROW_OPERATIONS}
+            case Envelope.NONE | Envelope.CLOUDEVENTS | Envelope.DMS:
+                pass
+            case _:
+                assert_never(self._stream.envelope)
         return [Key(path, concerned) for path in self._stream.identity.key]
 
 
 def _messages(stream: Stream) -> ConnectMessages | None:
     """What reads a record's text; none where it is the record."""
-    if stream.envelope is Envelope.DEBEZIUM:
-        return DebeziumMessages(declared_schema(stream.columns), stream.debezium)
-    if stream.format is Format.AVRO and stream.envelope is not Envelope.CLOUDEVENTS:
-        return ConnectMessages(declared_schema(stream.columns))
-    return None
+    match stream.envelope:
+        case Envelope.DEBEZIUM:
+            return DebeziumMessages(declared_schema(stream.columns), stream.debezium)
+        case Envelope.CLOUDEVENTS:
+            return None
+        case Envelope.NONE | Envelope.DMS:
+            pass
+        case _:
+            assert_never(stream.envelope)
+    match stream.format:
+        case Format.AVRO:
+            # It becomes JSON as Kafka Connect writes it.
+            return ConnectMessages(declared_schema(stream.columns))
+        case Format.JSON:
+            return None
+        case Format.CSV | Format.PARQUET | Format.BYTES:
+            raise AssertionError(f"{stream.format.value} is not read as JSON")
+        case _:
+            assert_never(stream.format)
 
 
 def _masking(stream: Stream) -> Masking | None:
@@ -319,11 +343,17 @@ def _masking(stream: Stream) -> Masking | None:
     if not stream.masks:
         return None
     masks = dict(stream.masks)
-    if stream.envelope is Envelope.DEBEZIUM:
-        masks |= {(REST, BEFORE, *path): mask for path, mask in stream.masks.items()}
-    if stream.envelope is Envelope.CLOUDEVENTS and any(path[0] == "data" for path in masks):
-        # Bytes that nobody looks into.
-        masks[("data_base64",)] = Mask.REDACT
+    match stream.envelope:
+        case Envelope.DEBEZIUM:
+            masks |= {(REST, BEFORE, *path): mask for path, mask in stream.masks.items()}
+        case Envelope.CLOUDEVENTS:
+            if any(path[0] == "data" for path in masks):
+                # Bytes that nobody looks into.
+                masks[("data_base64",)] = Mask.REDACT
+        case Envelope.NONE | Envelope.DMS:
+            pass
+        case _:
+            assert_never(stream.envelope)
     needs_key = Mask.HASH in stream.masks.values()
     return Masking(masks, settings.mask_key() if needs_key else b"")
 

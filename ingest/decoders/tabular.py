@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -82,6 +82,7 @@ class _Group:
 
     files: Mapping[int, TabularFile]
     columns: T.StructType
+    is_typed: bool
 
 
 class TabularRecords:
@@ -92,22 +93,29 @@ class TabularRecords:
     ) -> None:
         self._spark, self._stream, self._schema, self._paths = spark, stream, schema, paths
         self._keeps = stream.evolution.mode is not SchemaEvolution.NONE
-        self._is_csv = stream.format is Format.CSV
         self._groups = self._grouped()
 
     def _grouped(self) -> list[_Group]:
         files: dict[str, dict[int, TabularFile]] = {}
         kinds: dict[str, T.StructType] = {}
+        is_typed: dict[str, bool] = {}
         for number, path in enumerate(self._paths):
-            file: TabularFile = (
-                CsvRows.of(path, self._stream)
-                if self._is_csv
-                else ParquetRows.of(path, keeps=self._keeps)
-            )
+            file = self._opened(path)
             key = file.columns.json()
-            kinds[key] = file.columns
+            kinds[key], is_typed[key] = file.columns, file.is_typed
             files.setdefault(key, {})[number] = file
-        return [_Group(files[key], kinds[key]) for key in files]
+        return [_Group(files[key], kinds[key], is_typed[key]) for key in files]
+
+    def _opened(self, path: str) -> TabularFile:
+        match self._stream.format:
+            case Format.CSV:
+                return CsvRows.of(path, self._stream)
+            case Format.PARQUET:
+                return ParquetRows.of(path, keeps=self._keeps)
+            case Format.JSON | Format.AVRO | Format.BYTES:
+                raise AssertionError(f"{self._stream.format.value} has no rows with named columns")
+            case _:
+                assert_never(self._stream.format)
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: the columns of the files, with their types."""
@@ -120,7 +128,7 @@ class TabularRecords:
                 if not one.name.startswith("_")
             ]
             brought = merged_columns(brought, T.StructType(fields))
-        if self._is_csv:
+        if not all(group.is_typed for group in self._groups):
             known = {folded(name) for name in self._schema.columns.fieldNames()}
             fresh = [name for name in brought.fieldNames() if folded(name) not in known]
             brought = self._inferred(fresh) if fresh else T.StructType()
@@ -215,7 +223,7 @@ class TabularRecords:
     def _typed(self, group: _Group, wanted: Mapping[int, Set[int]] | None) -> DataFrame:
         """The records with ROW and RESCUED."""
         columns, records = self._schema.columns, self._records(group, wanted)
-        if self._is_csv and group.columns.fields:
+        if not group.is_typed and group.columns.fields:
             records = records.withColumn(RECORD, F.expr(_without_empty(group.columns, columns)))
         values, rescued = typed_row(columns, RECORD, group.columns, keeps=self._keeps, lost=LOST)
         return records.selectExpr("*", f"{rescued} as {RESCUED}", row(columns, values)).drop(RECORD)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from py4j.protocol import Py4JError
 
-from ingest.declarations.stream import FileSource, Stream
+from ingest.declarations.stream import FileSource, KafkaSource, Stream
 from ingest.errors import (
     BrokerUnreachable,
     HeadwaterError,
@@ -262,8 +262,13 @@ def owned(
     `start` starts another session than that of `ingest`'s own commands.
     """
     for one in streams:
-        if isinstance(one.source, FileSource):
-            check_folder(one.source, f"{one.declared_in}: {one.name}")
+        match source := one.source:
+            case FileSource():
+                check_folder(source, f"{one.declared_in}: {one.name}")
+            case KafkaSource():
+                pass
+            case _:
+                assert_never(source)
     with contextlib.ExitStack() as stack:
         for one in streams:
             stack.enter_context(stream_lock(lake, one.table, one.name))
