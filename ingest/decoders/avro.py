@@ -34,6 +34,7 @@ from ingest.decoders.null_keys import Keys, keyed_and_rejected
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.typed_rows import typed_row
 from ingest.decoders.writer_schemas import Read, WriterSchemas
+from ingest.errors import ReasonCode
 from ingest.parse.avro_container import without_logical_types
 from ingest.registry.wire_format import (
     ATTRIBUTE,
@@ -75,6 +76,7 @@ _AS_GUID = (
     "regexp_replace(lower(hex(substring({0}, 2))), "
     "'^(.{{8}})(.{{4}})(.{{4}})(.{{4}})(.{{12}})$', '$1-$2-$3-$4-$5')"
 )
+_MALFORMED: ReasonCode = "MALFORMED_AVRO"
 # The id's bytes, and the message behind them.
 _FORM, _BODY = "_form", "_body"
 
@@ -156,7 +158,7 @@ class AvroMessages:
             self._decoded(judged.rows(), numbers),
             self._keys(),
             self._input.provenance,
-            code=f"coalesce(code, if({_READ} or is_empty, null, 'MALFORMED_AVRO'))",
+            code=f"coalesce(code, if({_READ} or is_empty, null, '{_MALFORMED}'))",
             reason=f"coalesce(reason, if({_READ} or is_empty, null, 'it holds what Spark cannot'))",
         )
         return Deferred(good, rejects, are_few=judged.are_here)
@@ -285,7 +287,7 @@ def _sound(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _verdict(
     value: bytes, headers: Any, reads: Mapping[int, Read], schemas: dict[str, Any]
-) -> tuple[str | None, str | None, bool]:
+) -> tuple[ReasonCode | None, str | None, bool]:
     number, body = number_of(value, headers)
     if number is None:
         return "NOT_FRAMED", "it begins with no id of a schema (a byte 0 and four bytes)", False
@@ -301,7 +303,7 @@ def _verdict(
     except Exception as error:
         # Broken bytes lead anywhere.
         message = " ".join(str(error).split()) or type(error).__name__
-        return "MALFORMED_AVRO", f"not what schema {id_text(number)} says: {message}", False
+        return _MALFORMED, f"not what schema {id_text(number)} says: {message}", False
     values = found.values() if isinstance(found, dict) else [found]
     return None, None, all(one is None for one in values)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ingest.decoders.decoder import RESCUED, ROW, SCHEMA_ID
+from ingest.errors import ReasonCode
 from ingest.spark.sql import text_literal
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 # Each column of a key as (its path in words, SQL that is null where a record lacks it).
 Keys = Sequence[tuple[str, str]]
+_NULL_KEY: ReasonCode = "NULL_KEY"
 _NOTHING = "cast(null as string)"
 
 
@@ -41,7 +43,7 @@ def keyed_and_rejected(
         f"{raw} as _raw",
         f"{position} as _position",
         SCHEMA_ID,
-        "coalesce(_code, 'NULL_KEY') as _reason_code",
+        f"coalesce(_code, '{_NULL_KEY}') as _reason_code",
         "coalesce(_why, _unkeyed) as _reason",
         f"if(_code is null, {rule}, null) as _rule",
     )
