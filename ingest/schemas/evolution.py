@@ -24,6 +24,7 @@ from ingest.schemas.shape import (
     Shape,
     merged,
 )
+from ingest.type_walk import inner_types
 
 # Past this many names, the names of an object are taken for data.
 MAP_FROM_KEYS = 100
@@ -286,8 +287,4 @@ def leaves(kind: T.DataType) -> int:
 
 def levels(kind: T.DataType) -> int:
     """How deep a type is nested; 1 of a scalar."""
-    if isinstance(kind, T.StructType):
-        return 1 + max((levels(member.dataType) for member in kind.fields), default=0)
-    if isinstance(kind, T.ArrayType):
-        return 1 + levels(kind.elementType)
-    return 1 + levels(kind.valueType) if isinstance(kind, T.MapType) else 1
+    return 1 + max(map(levels, inner_types(kind)), default=0)
