@@ -24,7 +24,7 @@ from ingest import settings
 from ingest.client_properties import kafka_properties
 from ingest.connectors.postgres_connector import PostgresConnector
 from ingest.declarations.project import declared_streams
-from ingest.sources.kafka_source import COLUMNS
+from ingest.sources.kafka_source import COLUMN_EXPRESSIONS
 from ingest.spark.kafka_admin import BrokerAdmin
 from ingest.spark.session import POOLS, session
 from ingest.storage.layout import Lake
@@ -135,7 +135,7 @@ class ByHand:
             .option("startingOffsets", "earliest")
             .option("includeHeaders", "true")
             .load()
-            .selectExpr(*COLUMNS)
+            .selectExpr(*COLUMN_EXPRESSIONS)
         )
 
     def _land(self, rows: DataFrame, name: str) -> None:

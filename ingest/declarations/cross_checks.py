@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Any, assert_never
 
-from ingest.declarations.envelopes import with_identity
+from ingest.declarations.envelope_defaults import with_identity
 from ingest.declarations.file_options import file_problems
 from ingest.declarations.globs import glob_problem
 from ingest.declarations.stream import REST_OF_TYPES, Envelope, Format, SourceKind

@@ -9,7 +9,7 @@ from pyspark.sql import types as T
 
 from ingest.column_names import folded, is_column_name
 from ingest.declarations.datatypes import data_type
-from ingest.declarations.envelopes import with_envelope_hints, with_identity
+from ingest.declarations.envelope_defaults import with_envelope_hints, with_identity
 from ingest.declarations.masks import dropped_columns
 from ingest.declarations.stream import ColumnHint, Envelope
 from ingest.declarations.values import Path, is_path, split_path

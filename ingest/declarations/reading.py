@@ -17,7 +17,7 @@ from pyspark.sql.types import VariantType
 
 from ingest.declarations.cross_checks import contradictions, group_options
 from ingest.declarations.datatypes import data_type
-from ingest.declarations.envelopes import with_envelope_hints, with_identity, with_source
+from ingest.declarations.envelope_defaults import with_envelope_hints, with_identity, with_source
 from ingest.declarations.hints import declared_hints, hint_problems
 from ingest.declarations.masks import declared_masks, mask_problems
 from ingest.declarations.schema_files import schema_problems, schema_text

@@ -27,7 +27,7 @@ from ingest.runtime.retries import Retries
 from ingest.runtime.scheduling import BatchScheduler
 from ingest.runtime.spark_errors import explained, memory_short
 from ingest.runtime.stream_query import StreamQuery, Trigger
-from ingest.runtime.upkeep import kept_up
+from ingest.runtime.table_maintenance import kept_up
 from ingest.sources.listing import check_folder
 from ingest.spark import delta_tables
 from ingest.spark.session import OUT_OF_MEMORY, exit_code, session, stop

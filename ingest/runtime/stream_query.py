@@ -32,8 +32,8 @@ from ingest.runtime.recovery_topics import recover_topics
 from ingest.runtime.requests import Answer, Request
 from ingest.runtime.scheduling import BatchScheduler
 from ingest.runtime.spark_errors import explained
+from ingest.runtime.table_maintenance import TableMaintenance
 from ingest.runtime.type_table_fill import TypeTableLoader
-from ingest.runtime.upkeep import TableMaintenance
 from ingest.schemas.column_comments import Comments
 from ingest.schemas.stream_schema import StreamSchema
 from ingest.sources.query_checkpoint import checkpoint_of

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 import pytest
 
-from ingest.declarations.envelopes import with_envelope_hints, with_identity, with_source
+from ingest.declarations.envelope_defaults import with_envelope_hints, with_identity, with_source
 from ingest.declarations.stream import Envelope
 
 MACROS = {

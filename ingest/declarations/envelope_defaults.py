@@ -1,4 +1,7 @@
-"""What an envelope says of itself, so that no declaration has to."""
+"""Keys, order and types that an envelope gives a declaration, which may say otherwise.
+
+The records themselves are read in `ingest/envelopes`.
+"""
 
 from __future__ import annotations
 
