@@ -11,7 +11,7 @@ import jinja2
 import pytest
 
 from ingest.declarations.envelope_defaults import with_envelope_hints, with_identity, with_source
-from ingest.declarations.stream import Envelope
+from ingest.declarations.stream import Envelope, SourceKind
 
 MACROS = {
     "empty_stream_columns": "catalog",
@@ -58,7 +58,7 @@ def envelope_types(declared: dict[str, Any]) -> dict[str, str]:
 ENVELOPES = pytest.mark.parametrize(
     "declared",
     [
-        {"from": "postgres"},
+        *({"from": one.value, "format": "json"} for one in SourceKind),
         *({"from": "kafka", "format": "json", "envelope": one.value} for one in Envelope),
     ],
     ids=lambda declared: declared.get("envelope", declared["from"]),
@@ -67,7 +67,7 @@ ENVELOPES = pytest.mark.parametrize(
 
 @ENVELOPES
 def test_a_stream_shows_its_envelope_before_its_first_record(declared: dict[str, Any]) -> None:
-    envelope = Envelope(with_source(declared)["envelope"])
+    envelope = Envelope(with_source(declared).get("envelope", "none"))
     hints = with_envelope_hints((), envelope)
     wanted = {hint.path[0]: hint.type.simpleString() for hint in hints if hint.type}
     assert envelope_types(declared) == wanted
