@@ -97,14 +97,14 @@ class TabularRecords:
 
     def _grouped(self) -> list[_Group]:
         files: dict[str, dict[int, TabularFile]] = {}
-        kinds: dict[str, T.StructType] = {}
-        is_typed: dict[str, bool] = {}
         for number, path in enumerate(self._paths):
             file = self._opened(path)
-            key = file.columns.json()
-            kinds[key], is_typed[key] = file.columns, file.is_typed
-            files.setdefault(key, {})[number] = file
-        return [_Group(files[key], kinds[key], is_typed[key]) for key in files]
+            files.setdefault(file.columns.json(), {})[number] = file
+        groups = []
+        for alike in files.values():
+            first = next(iter(alike.values()))
+            groups.append(_Group(alike, first.columns, first.is_typed))
+        return groups
 
     def _opened(self, path: str) -> TabularFile:
         match self._stream.format:

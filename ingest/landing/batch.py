@@ -313,15 +313,15 @@ class BatchProcessor:
                 return AvroMessages(
                     self.stream, self.schema, self.writer_schemas, records, self.requeue
                 )
+            case Format.JSON | Format.AVRO:
+                writers, requeue = self.writer_schemas, self.requeue
+                return JsonRecords(
+                    self.stream, self.schema, self.types, records, writers, requeue
+                )
             case Format.CSV | Format.PARQUET:
                 raise AssertionError("a declaration of messages has no format csv or parquet")
-            case Format.JSON | Format.AVRO:
-                pass
             case _:
                 assert_never(self.stream.format)
-        return JsonRecords(
-            self.stream, self.schema, self.types, records, self.writer_schemas, self.requeue
-        )
 
     def _fresh(self, rows: DataFrame, now: datetime) -> DataFrame:
         identity = self.stream.identity
