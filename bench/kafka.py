@@ -33,7 +33,7 @@ from bench.report import Ratio
 from ingest.client_properties import kafka_properties, schema_registry_properties
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import Stream
-from ingest.sources.kafka_source import COLUMNS
+from ingest.sources.kafka_source import COLUMN_EXPRESSIONS
 from ingest.stack.stack import Stack
 from ingest.storage.layout import Lake
 
@@ -142,7 +142,7 @@ def _by_hand(spark: SparkSession, lake: Lake, kind: str, folder: Path) -> None:
         .option("includeHeaders", "true")
         .option("maxOffsetsPerTrigger", _BATCH)
         .load()
-        .selectExpr(*COLUMNS)
+        .selectExpr(*COLUMN_EXPRESSIONS)
     )
     if kind != "bytes":
         parsed = (

@@ -24,8 +24,7 @@ from ingest import settings
 from ingest.client_properties import kafka_properties
 from ingest.connectors.postgres_connector import PostgresConnector
 from ingest.declarations.project import declared_streams
-from ingest.runtime.databases import database_of
-from ingest.sources.kafka_source import COLUMNS
+from ingest.sources.kafka_source import COLUMN_EXPRESSIONS
 from ingest.spark.kafka_admin import BrokerAdmin
 from ingest.spark.session import POOLS, session
 from ingest.storage.layout import Lake
@@ -136,7 +135,7 @@ class ByHand:
             .option("startingOffsets", "earliest")
             .option("includeHeaders", "true")
             .load()
-            .selectExpr(*COLUMNS)
+            .selectExpr(*COLUMN_EXPRESSIONS)
         )
 
     def _land(self, rows: DataFrame, name: str) -> None:
@@ -274,7 +273,7 @@ def _of_changes(messages: DataFrame, schema: str) -> DataFrame:
 def _follow(spark: SparkSession, lake: Lake) -> None:
     """Have the connector, as anybody would ask Kafka Connect for it."""
     (stream,) = declared_streams(("source:live.orders",))
-    database = database_of(stream)
+    database = stream.database
     if database is None:
         raise RuntimeError(f"{stream.name} is of no database")
     admin = BrokerAdmin(spark, kafka_properties(lake))

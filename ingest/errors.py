@@ -8,6 +8,28 @@ catches them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
+
+# Why a record is in quarantine, its `_reason_code`; see docs/reference/errors.md.
+ReasonCode = Literal[
+    "DUPLICATE_KEY",
+    "FILE_UNREADABLE",
+    "INCOMPATIBLE_CHANGE",
+    "INVALID_UTF8",
+    "MALFORMED_AVRO",
+    "MALFORMED_CSV",
+    "MALFORMED_JSON",
+    "MALFORMED_SCHEMA",
+    "NOT_AN_OBJECT",
+    "NOT_DEBEZIUM",
+    "NOT_FRAMED",
+    "NULL_KEY",
+    "NULL_SEQUENCE",
+    "SCHEMA_UNKNOWN",
+    "SCHEMA_UNSUPPORTED",
+    "TOO_DEEP",
+    "TOO_LARGE",
+]
 
 
 class HeadwaterError(Exception):

@@ -17,9 +17,9 @@ from ingest.errors import StreamLocked
 from ingest.failpoint import failpoint
 from ingest.schemas.conversion import type_at
 from ingest.schemas.ingest_columns import INGEST
-from ingest.spark.data_types import has_variant
 from ingest.spark.delta_commit import FileAppend
 from ingest.storage.layout import storage_at
+from ingest.type_walk import has_variant
 from ingest.writers.bronze_writer import FirstPass, PassToWrite
 from ingest.writers.table_commits import TableCommits
 

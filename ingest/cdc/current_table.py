@@ -10,14 +10,14 @@ import contextlib
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ingest.cdc.apply import ChangeApplication, Outcome, Target
 from ingest.cdc.rules import Rules
-from ingest.declarations.stream import Envelope, KafkaSource, Stream
+from ingest.declarations.stream import Envelope, Stream
 from ingest.envelopes.debezium import CHANGE_OPERATIONS, INCOMPLETE, OPERATION, REST, TRUNCATE
 from ingest.quarantine.table import ORDER_RULE
 from ingest.schemas import ingest_columns
@@ -97,15 +97,25 @@ class CurrentRowsTable:
                 release(rows)
 
     def _changes_of(self, rows: DataFrame) -> DataFrame:
-        if self.stream.envelope is Envelope.DEBEZIUM:
-            self._warn_of_incomplete(rows)
-            return rows.where(F.col(OPERATION).isin(*CHANGE_OPERATIONS))
-        if isinstance(self.stream.source, KafkaSource):
-            # A message without a value has no key, and says nothing of a row.
-            keys = [f"{quoted(name)} is not null" for (name,) in self.stream.identity.key]
-            rows = rows.where(" and ".join(keys))
-        if self.stream.envelope is not Envelope.DMS:
+        match self.stream.envelope:
+            case Envelope.DEBEZIUM:
+                self._warn_of_incomplete(rows)
+                return rows.where(F.col(OPERATION).isin(*CHANGE_OPERATIONS))
+            case Envelope.DMS:
+                return self._with_full_load_first(self._without_empty_messages(rows))
+            case Envelope.NONE | Envelope.CLOUDEVENTS:
+                return self._without_empty_messages(rows)
+            case _:
+                assert_never(self.stream.envelope)
+
+    def _without_empty_messages(self, rows: DataFrame) -> DataFrame:
+        """A message without a value has no key, and says nothing of a row."""
+        if not self.stream.has_messages:
             return rows
+        keys = [f"{quoted(name)} is not null" for (name,) in self.stream.identity.key]
+        return rows.where(" and ".join(keys))
+
+    def _with_full_load_first(self, rows: DataFrame) -> DataFrame:
         for (name,) in self.stream.identity.sequence_by:
             least = _BEFORE_ALL.get(rows.schema[name].dataType)
             if least:
@@ -133,13 +143,18 @@ class CurrentRowsTable:
             sequence_by=tuple(name for (name,) in identity.sequence_by),
             apply_as_deletes=identity.apply_as_deletes or "",
         )
-        if self.stream.envelope is Envelope.DEBEZIUM:
-            rules = replace(
-                rules,
-                apply_as_truncates=f"{OPERATION} = '{TRUNCATE}'",
-                unavailable_value=self.stream.debezium.unavailable_value_placeholder,
-                except_column_list=(REST,),
-            )
+        match self.stream.envelope:
+            case Envelope.DEBEZIUM:
+                rules = replace(
+                    rules,
+                    apply_as_truncates=f"{OPERATION} = '{TRUNCATE}'",
+                    unavailable_value=self.stream.debezium.unavailable_value_placeholder,
+                    except_column_list=(REST,),
+                )
+            case Envelope.NONE | Envelope.CLOUDEVENTS | Envelope.DMS:
+                pass
+            case _:
+                assert_never(self.stream.envelope)
         target = Target(
             table=f"delta.`{self.path}`",
             state=f"delta.`{self.path}__memory`",

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from ingest.client_properties import (
     avro_converter,
@@ -82,9 +82,18 @@ class PostgresConnector:
         self._lake, self._database = lake, database
         self._properties = database_properties(lake, database.name)
         self._kafka = kafka_properties(lake)
-        is_avro = database.format is Format.AVRO
-        self._avro = avro_converter(lake) if is_avro else None
-        self._registry = SchemaRegistry(schema_registry_properties(lake)) if is_avro else None
+        self._avro: Mapping[str, str] | None = None
+        self._registry: SchemaRegistry | None = None
+        match database.format:
+            case Format.AVRO:
+                self._avro = avro_converter(lake)
+                self._registry = SchemaRegistry(schema_registry_properties(lake))
+            case Format.JSON:
+                pass
+            case Format.CSV | Format.PARQUET | Format.BYTES:
+                raise AssertionError(f"a connector does not write {database.format.value}")
+            case _:
+                assert_never(database.format)
         self._connect = connect or Connect(connect_api(lake))
         self._log = postgres or PostgresLog(database.name, self._properties)
         self._name = connector_name(database)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ingest.client_properties import connect_api
 from ingest.connectors.connect import Connect
 from ingest.connectors.connector import connector_name
-from ingest.declarations.stream import KafkaSource, Stream
+from ingest.declarations.stream import Stream
 from ingest.errors import ConnectorFailed, ServersUnknown
 from ingest.storage.layout import Lake
 
@@ -17,8 +17,7 @@ def connector_states(lake: Lake, streams: Sequence[Stream]) -> Mapping[str, str]
     by_database: dict[str, str] = {}
     found: dict[str, str] = {}
     for one in streams:
-        database = one.source.database if isinstance(one.source, KafkaSource) else None
-        if database is None:
+        if (database := one.database) is None:
             continue
         if database.name not in by_database:
             by_database[database.name] = _state_of(lake, connector_name(database))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
-from ingest.declarations.stream import Envelope, Format, KafkaSource, Stream
+from ingest.declarations.stream import Envelope, Stream
 from ingest.errors import SchemaRefused
 from ingest.registry.client import SchemaRegistry
 
@@ -71,8 +72,12 @@ def ask_for_compatibility(registry: SchemaRegistry, stream: Stream) -> list[str]
 
 
 def _subjects(stream: Stream) -> list[str]:
-    if stream.format is not Format.AVRO or not isinstance(stream.source, KafkaSource):
+    if not stream.has_writer_schemas:
         return []
-    if stream.envelope is Envelope.NONE:
-        return [stream.subject] if stream.subject else []
-    return [f"{topic}-{part}" for topic in stream.source.topics for part in ("key", "value")]
+    match stream.envelope:
+        case Envelope.NONE:
+            return [stream.subject] if stream.subject else []
+        case Envelope.CLOUDEVENTS | Envelope.DEBEZIUM | Envelope.DMS:
+            return [f"{topic}-{part}" for topic in stream.topics for part in ("key", "value")]
+        case _:
+            assert_never(stream.envelope)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, assert_never
 
-from ingest.declarations.envelopes import with_identity
+from ingest.declarations.envelope_defaults import with_identity
 from ingest.declarations.file_options import file_problems
 from ingest.declarations.globs import glob_problem
-from ingest.declarations.stream import REST_OF_TYPES
+from ingest.declarations.stream import REST_OF_TYPES, Envelope, Format, SourceKind
 from ingest.declarations.values import IDENTIFIER, SIZE, duration, split_path
 
 _OF_THE_REST = re.compile(rf"^{REST_OF_TYPES}(_\d+)?$")
@@ -28,13 +28,6 @@ _OF_RECORDS = (
 )
 _OF_TOPICS = ("topic", "topic_pattern", "starting_offsets", "on_data_loss")
 _OF_KAFKA = (*_OF_TOPICS, "max_offsets_per_trigger")
-# Keys that mean nothing, by where records come from.
-_NOT_OF = {
-    "files": (*_OF_KAFKA, "table"),
-    "kafka": (*_OF_FILES, "table"),
-    # How the connector writes follows from the declaration.
-    "postgres": (*_OF_FILES, *_OF_TOPICS, "debezium"),
-}
 _DURATIONS = ("min_file_age", "deduplicate_within", "tables_interval")
 _LONGEST = timedelta(days=36_500)
 _OF_A_GROUP = ("per_type", "on_incompatible_change")
@@ -61,7 +54,7 @@ def contradictions(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if declared.get("keep_current"):
         yield from _current_problems(given)
     yield from _event_problems(declared, given)
-    is_of_changes = declared.get("envelope") in ("debezium", "dms")
+    is_of_changes = _envelope(declared).has_changes
     identified = given.get("event_id") or (given.get("key") and not is_of_changes)
     if declared.get("deduplicate_within") and not identified:
         reason = ": changes of one key are no duplicates" if is_of_changes else ""
@@ -84,17 +77,57 @@ def _duration_problems(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]
 
 
 def _contradictions_of_source(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    source = declared["from"]
-    for key in _NOT_OF[source]:
+    match source := SourceKind(declared["from"]):
+        case SourceKind.FILES:
+            yield from _without_meaning(declared, *_OF_KAFKA, "table")
+            if source not in (others := _sources_of(Format(declared["format"]))):
+                only = " or ".join(one.value for one in others)
+                reason = f"{declared['format']} goes with from: {only}, and only with it"
+                yield "meta.ingest.format", reason
+        case SourceKind.KAFKA:
+            yield from _without_meaning(declared, *_OF_FILES, "table")
+            yield from _contradictions_of_topics(declared)
+        case SourceKind.POSTGRES:
+            # How the connector writes follows from the declaration.
+            yield from _without_meaning(declared, *_OF_FILES, *_OF_TOPICS, "debezium")
+            yield from _contradictions_of_table(declared)
+        case _:
+            assert_never(source)
+
+
+def _sources_of(written: Format) -> Sequence[SourceKind]:
+    match written:
+        case Format.JSON | Format.AVRO:
+            return tuple(SourceKind)
+        case Format.CSV | Format.PARQUET:
+            return (SourceKind.FILES,)
+        case Format.BYTES:
+            return (SourceKind.KAFKA,)
+        case _:
+            assert_never(written)
+
+
+def _formats_of(envelope: Envelope, source: SourceKind) -> Sequence[Format]:
+    match envelope:
+        case Envelope.NONE | Envelope.DMS:
+            return tuple(Format)
+        case Envelope.DEBEZIUM:
+            return (Format.JSON, Format.AVRO)
+        case Envelope.CLOUDEVENTS:
+            is_in_messages = source is SourceKind.KAFKA
+            return (Format.JSON, Format.AVRO) if is_in_messages else (Format.JSON,)
+        case _:
+            assert_never(envelope)
+
+
+def _envelope(declared: Mapping[str, Any]) -> Envelope:
+    return Envelope(declared.get("envelope", Envelope.NONE.value))
+
+
+def _without_meaning(declared: Mapping[str, Any], *keys: str) -> Iterator[tuple[str, str]]:
+    for key in keys:
         if key in declared:
-            yield f"meta.ingest.{key}", f"has no meaning with from: {source}"
-    if source == "files":
-        if declared["format"] == "bytes":
-            yield "meta.ingest.format", "bytes goes with from: kafka, and only with it"
-    elif source == "kafka":
-        yield from _contradictions_of_topics(declared)
-    else:
-        yield from _contradictions_of_table(declared)
+            yield f"meta.ingest.{key}", f"has no meaning with from: {declared['from']}"
 
 
 def _contradictions_of_topics(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -103,12 +136,13 @@ def _contradictions_of_topics(declared: Mapping[str, Any]) -> Iterator[tuple[str
             yield f"meta.ingest.{key}", "has no meaning with format bytes"
     if ("topic" in declared) == ("topic_pattern" in declared):
         yield "meta.ingest.topic", "must be given with from: kafka, or topic_pattern, and not both"
-    if declared["format"] not in ("json", "avro", "bytes"):
+    if SourceKind.KAFKA not in _sources_of(Format(declared["format"])):
         yield "meta.ingest.format", f"{declared['format']} has no meaning with from: kafka"
 
 
 def _contradictions_of_table(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for key, known in (("format", ("json", "avro")), ("envelope", ("debezium",))):
+    formats = [one.value for one in Format if SourceKind.POSTGRES in _sources_of(one)]
+    for key, known in (("format", formats), ("envelope", [Envelope.DEBEZIUM.value])):
         if declared[key] not in known:
             only = " or ".join(known)
             yield f"meta.ingest.{key}", f"is {only} with from: postgres, and need not be given"
@@ -120,12 +154,11 @@ def _contradictions_of_table(declared: Mapping[str, Any]) -> Iterator[tuple[str,
 
 
 def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    formats = ("json", "avro") if declared["from"] == "kafka" else ("json",)
-    if declared.get("envelope") == "cloudevents" and declared["format"] not in formats:
-        yield "meta.ingest.envelope", f"cloudevents needs format {' or '.join(formats)}"
-    if declared.get("envelope") == "debezium" and declared["format"] not in ("json", "avro"):
-        yield "meta.ingest.envelope", "debezium needs format json or avro"
-    if declared.get("debezium") and declared.get("envelope") != "debezium":
+    written, envelope = Format(declared["format"]), _envelope(declared)
+    if written not in (formats := _formats_of(envelope, SourceKind(declared["from"]))):
+        names = " or ".join(one.value for one in formats)
+        yield "meta.ingest.envelope", f"{envelope.value} needs format {names}"
+    if declared.get("debezium") and envelope is not Envelope.DEBEZIUM:
         yield "meta.ingest.debezium", "goes with envelope: debezium, and only with it"
     if "avro" in declared and (declared["from"] == "files" or declared["format"] != "avro"):
         reason = "goes with from: kafka or postgres and format: avro, and only with them"
@@ -139,7 +172,7 @@ def _contradictions_of_format(declared: Mapping[str, Any]) -> Iterator[tuple[str
         yield "meta.ingest.avro.compatibility", "needs a subject where topics are a pattern"
     if declared.get("csv") and declared["format"] != "csv":
         yield "meta.ingest.csv", f"has no meaning with format {declared['format']}"
-    if declared.get("multi_line") and declared["format"] not in ("json", "csv"):
+    if declared.get("multi_line") and not written.is_text:
         yield "meta.ingest.multi_line", f"has no meaning with format {declared['format']}"
 
 
@@ -150,7 +183,7 @@ def _event_problems(
     for key in ("event_type", "payload"):
         if wanted and not given.get(key):
             yield f"meta.ingest.{key}", "must be given with per_type"
-    if wanted and declared["format"] not in ("json", "avro"):
+    if wanted and not Format(declared["format"]).is_read_as_json:
         yield "meta.ingest.per_type", f"has no meaning with format {declared['format']}"
     for where, one in group_options(declared):
         yield from _group_problems(declared, where, one)

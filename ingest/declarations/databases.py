@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import assert_never
 
-from ingest.declarations.stream import Database, DatabaseTable, KafkaSource, Stream
+from ingest.declarations.stream import Database, DatabaseTable, FileSource, KafkaSource, Stream
 
 
 def with_whole_databases(
@@ -38,14 +39,15 @@ def with_whole_databases(
 
 
 def _tables(stream: Stream) -> list[tuple[str, DatabaseTable]]:
-    if not isinstance(stream.source, KafkaSource) or not stream.source.database:
-        return []
-    database = stream.source.database
-    return [(database.name, table) for table in database.tables]
+    database = stream.database
+    return [(database.name, table) for table in database.tables] if database else []
 
 
 def _with_whole(stream: Stream, whole: dict[str, Database]) -> Stream:
-    source = stream.source
-    if not isinstance(source, KafkaSource) or not source.database:
-        return stream
-    return replace(stream, source=replace(source, database=whole[source.database.name]))
+    match source := stream.source:
+        case KafkaSource(database=Database(name=name)):
+            return replace(stream, source=replace(source, database=whole[name]))
+        case KafkaSource() | FileSource():
+            return stream
+        case _:
+            assert_never(source)

@@ -9,10 +9,11 @@ from pyspark.sql import types as T
 
 from ingest.column_names import folded, is_column_name
 from ingest.declarations.datatypes import data_type
-from ingest.declarations.envelopes import with_envelope_hints, with_identity
+from ingest.declarations.envelope_defaults import with_envelope_hints, with_identity
 from ingest.declarations.masks import dropped_columns
 from ingest.declarations.stream import ColumnHint, Envelope
 from ingest.declarations.values import Path, is_path, split_path
+from ingest.type_walk import all_types
 
 _REFUSED_NAME = "Delta takes no name with a blank or one of ,;{}()= in it"
 _Problem = tuple[str, str]
@@ -55,23 +56,19 @@ def _name_problem(name: str, *, is_typed: bool) -> str | None:
 
 def _type_problem(kind: T.DataType) -> str | None:
     """Why no table can have a column of a type."""
-    inner: list[T.DataType] = []
-    if isinstance(kind, T.StructType):
-        names: dict[str, str] = {}
-        for name in kind.fieldNames():
-            if not is_column_name(name):
-                return f"{name!r}: {_REFUSED_NAME}"
-            if other := names.get(folded(name)):
-                return f"members {other!r} and {name!r}: Spark takes both for one"
-            names[folded(name)] = name
-        if not names:
-            return "no file stores a struct<> of no members"
-        inner = [one.dataType for one in kind.fields]
-    elif isinstance(kind, T.ArrayType):
-        inner = [kind.elementType]
-    elif isinstance(kind, T.MapType):
-        inner = [kind.valueType]
-    return next(filter(None, map(_type_problem, inner)), None)
+    structs = (one for one in all_types(kind) if isinstance(one, T.StructType))
+    return next(filter(None, map(_members_problem, structs)), None)
+
+
+def _members_problem(kind: T.StructType) -> str | None:
+    names: dict[str, str] = {}
+    for name in kind.fieldNames():
+        if not is_column_name(name):
+            return f"{name!r}: {_REFUSED_NAME}"
+        if other := names.get(folded(name)):
+            return f"members {other!r} and {name!r}: Spark takes both for one"
+        names[folded(name)] = name
+    return None if names else "no file stores a struct<> of no members"
 
 
 def _names_twice(hints: Sequence[ColumnHint]) -> Iterator[_Problem]:
@@ -163,11 +160,7 @@ def _serves(key: str, kind: T.DataType) -> bool:
 
 
 def _can_be_compared(kind: T.DataType) -> bool:
-    if isinstance(kind, T.StructType):
-        return all(_can_be_compared(one.dataType) for one in kind.fields)
-    if isinstance(kind, T.ArrayType):
-        return _can_be_compared(kind.elementType)
-    return not isinstance(kind, T.MapType | T.VariantType)
+    return not any(isinstance(one, T.MapType | T.VariantType) for one in all_types(kind))
 
 
 def _below(path: Path, typed: Mapping[Path, T.DataType], payload: Path | None) -> str | None:

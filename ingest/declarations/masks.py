@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.declarations.datatypes import data_type
-from ingest.declarations.stream import Mask
+from ingest.declarations.stream import Format, Mask
 from ingest.declarations.values import Path, split_path
 
 _CHOICES = tuple(one.value for one in Mask)
@@ -34,7 +34,7 @@ def mask_problems(
             continue
         if mask not in _CHOICES:
             yield where, f"{mask!r} is not one of {', '.join(_CHOICES)}"
-        elif declared["format"] not in ("json", "avro"):
+        elif not Format(declared["format"]).is_read_as_json:
             yield where, f"has no meaning with format {declared['format']}"
         elif column.get("data_type") and data_type(column["data_type"]) != data_type("string"):
             yield where, "goes with a column of data_type string"

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from ingest import settings
 from ingest.declarations.databases import with_whole_databases
 from ingest.declarations.reading import read_stream
-from ingest.declarations.stream import FileSource, KafkaSource, Stream
+from ingest.declarations.stream import FileSource, KafkaSource, Source, Stream
 from ingest.errors import DeclarationInvalid, ProjectUnreadable, SelectionEmpty
 
 if TYPE_CHECKING:
@@ -134,10 +134,14 @@ def _dbt(
     return result.result
 
 
-def _source_text(source: FileSource | KafkaSource) -> str:
-    if isinstance(source, FileSource):
-        return source.path
-    return source.topic_pattern or ", ".join(source.topics)
+def _source_text(source: Source) -> str:
+    match source:
+        case FileSource():
+            return source.path
+        case KafkaSource():
+            return source.topic_pattern or ", ".join(source.topics)
+        case _:
+            assert_never(source)
 
 
 def summary(stream: Stream) -> Mapping[str, object]:

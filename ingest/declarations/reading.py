@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, assert_never
 
 from pyspark.sql.types import VariantType
 
 from ingest.declarations.cross_checks import contradictions, group_options
 from ingest.declarations.datatypes import data_type
-from ingest.declarations.envelopes import with_envelope_hints, with_identity, with_source
+from ingest.declarations.envelope_defaults import with_envelope_hints, with_identity, with_source
 from ingest.declarations.hints import declared_hints, hint_problems
 from ingest.declarations.masks import declared_masks, mask_problems
 from ingest.declarations.schema_files import schema_problems, schema_text
@@ -45,6 +45,8 @@ from ingest.declarations.stream import (
     OnDataLoss,
     PerType,
     SchemaEvolution,
+    Source,
+    SourceKind,
     Stream,
     TimePrecision,
 )
@@ -131,9 +133,7 @@ def _stream(
     given = with_identity(declared)
     masks = declared_masks(node["columns"])
     hints = tuple(one for one in hints if masks.get(one.path) is not Mask.DROP)
-    columns = with_envelope_hints(hints, envelope)
-    if declared["format"] == "bytes":
-        columns = (ColumnHint(path=("value",), type=data_type("binary")),)
+    columns = _columns(Format(declared["format"]), with_envelope_hints(hints, envelope))
     events = _events(given, columns, node["source_name"])
     return Stream(
         unique_id=node["unique_id"],
@@ -159,6 +159,16 @@ def _stream(
         events=events,
         keep_current=declared.get("keep_current", False),
     )
+
+
+def _columns(written: Format, hints: tuple[ColumnHint, ...]) -> tuple[ColumnHint, ...]:
+    match written:
+        case Format.BYTES:
+            return (ColumnHint(path=("value",), type=data_type("binary")),)
+        case Format.JSON | Format.CSV | Format.PARQUET | Format.AVRO:
+            return hints
+        case _:
+            assert_never(written)
 
 
 def _events(given: Mapping[str, Any], columns: tuple[ColumnHint, ...], source: str) -> Events:
@@ -221,11 +231,19 @@ def _debezium_options(declared: Mapping[str, Any]) -> DebeziumOptions:
     )
 
 
-def _source(node: Mapping[str, Any], declared: Mapping[str, Any]) -> FileSource | KafkaSource:
-    if declared["from"] == "files":
-        return _file_source(declared)
-    if declared["from"] == "kafka":
-        return _kafka_source(declared)
+def _source(node: Mapping[str, Any], declared: Mapping[str, Any]) -> Source:
+    match source := SourceKind(declared["from"]):
+        case SourceKind.FILES:
+            return _file_source(declared)
+        case SourceKind.KAFKA:
+            return _kafka_source(declared)
+        case SourceKind.POSTGRES:
+            return _database_source(node, declared)
+        case _:
+            assert_never(source)
+
+
+def _database_source(node: Mapping[str, Any], declared: Mapping[str, Any]) -> KafkaSource:
     name = declared.get("table", node["name"])
     table = DatabaseTable(
         name=name if "." in name else f"public.{name}",

@@ -6,11 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
+from typing import assert_never
 
 from pyspark.sql import types as T
 
 from ingest.declarations.globs import matches
 from ingest.registry.compatibility import Compatibility
+
+
+class SourceKind(Enum):
+    """Where records come from, as `from` says; see `Source` for what follows."""
+
+    FILES = "files"
+    KAFKA = "kafka"
+    POSTGRES = "postgres"
 
 
 class Format(Enum):
@@ -22,6 +31,28 @@ class Format(Enum):
     AVRO = "avro"
     BYTES = "bytes"
 
+    @property
+    def is_read_as_json(self) -> bool:
+        """Whether records are, or become, JSON: only those can have types of events, or masks."""
+        match self:
+            case Format.JSON | Format.AVRO:
+                return True
+            case Format.CSV | Format.PARQUET | Format.BYTES:
+                return False
+            case _:
+                assert_never(self)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether files are text, which is packed as a whole and may have records of many lines."""
+        match self:
+            case Format.JSON | Format.CSV:
+                return True
+            case Format.PARQUET | Format.AVRO | Format.BYTES:
+                return False
+            case _:
+                assert_never(self)
+
 
 class Envelope(Enum):
     """What the fields of a record mean."""
@@ -30,6 +61,17 @@ class Envelope(Enum):
     CLOUDEVENTS = "cloudevents"
     DEBEZIUM = "debezium"
     DMS = "dms"
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether a record is a change of a row, so that several have its key."""
+        match self:
+            case Envelope.DEBEZIUM | Envelope.DMS:
+                return True
+            case Envelope.NONE | Envelope.CLOUDEVENTS:
+                return False
+            case _:
+                assert_never(self)
 
 
 class DecimalHandling(Enum):
@@ -190,6 +232,9 @@ class KafkaSource:
         return len(self.topics) > 1
 
 
+Source = FileSource | KafkaSource
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnHint:
     """A declared column: `path` from the record's root, and its type if declared."""
@@ -306,7 +351,7 @@ class Stream:
     table: str
     declared_in: str
     description: str
-    source: FileSource | KafkaSource
+    source: Source
     format: Format
     envelope: Envelope = Envelope.NONE
     multi_line: bool = False
@@ -324,13 +369,56 @@ class Stream:
     def is_plain_avro(self) -> bool:
         """Whether messages of Avro become rows as they are, of one schema that all are read as."""
         is_plain = self.envelope is Envelope.NONE and not (self.events.are_split or self.masks)
-        return is_plain and self.format is Format.AVRO and isinstance(self.source, KafkaSource)
+        return is_plain and self.has_writer_schemas
+
+    @property
+    def has_writer_schemas(self) -> bool:
+        """Whether a record names the schema in the registry by which it was written."""
+        match self.format:
+            case Format.AVRO:
+                return self.has_messages
+            case Format.JSON | Format.CSV | Format.PARQUET | Format.BYTES:
+                return False
+            case _:
+                assert_never(self.format)
+
+    @property
+    def has_messages(self) -> bool:
+        """Whether each record is a message, and not a part of a file."""
+        match self.source:
+            case KafkaSource():
+                return True
+            case FileSource():
+                return False
+            case _:
+                assert_never(self.source)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics that are named; none where they are a pattern, or records are in files."""
+        match self.source:
+            case KafkaSource():
+                return self.source.topics
+            case FileSource():
+                return ()
+            case _:
+                assert_never(self.source)
+
+    @property
+    def database(self) -> Database | None:
+        """The database whose changes are landed, if it is one's."""
+        match self.source:
+            case KafkaSource():
+                return self.source.database
+            case FileSource():
+                return None
+            case _:
+                assert_never(self.source)
 
     @property
     def subject(self) -> str | None:
         """The registry's subject of a stream of plain Avro; None where topics are a pattern."""
-        topics = self.source.topics if isinstance(self.source, KafkaSource) else ()
-        return self.avro.subject or (f"{topics[-1]}-value" if topics else None)
+        return self.avro.subject or (f"{self.topics[-1]}-value" if self.topics else None)
 
     @property
     def quarantine_table(self) -> str:

@@ -26,14 +26,15 @@ from ingest.decoders.decoder import (
     Deferred,
     Requeued,
     Waiting,
-    null_key_reason,
     row,
 )
 from ingest.decoders.input import record_ref
 from ingest.decoders.kafka_input import MessageInput
+from ingest.decoders.null_keys import Keys, keyed_and_rejected
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.typed_rows import typed_row
 from ingest.decoders.writer_schemas import Read, WriterSchemas
+from ingest.errors import ReasonCode
 from ingest.parse.avro_container import without_logical_types
 from ingest.registry.wire_format import (
     ATTRIBUTE,
@@ -75,6 +76,7 @@ _AS_GUID = (
     "regexp_replace(lower(hex(substring({0}, 2))), "
     "'^(.{{8}})(.{{4}})(.{{4}})(.{{4}})(.{{12}})$', '$1-$2-$3-$4-$5')"
 )
+_MALFORMED: ReasonCode = "MALFORMED_AVRO"
 # The id's bytes, and the message behind them.
 _FORM, _BODY = "_form", "_body"
 
@@ -142,7 +144,7 @@ class AvroMessages:
         self, refs: str, requeued: Requeued, batch_id: int, now: datetime
     ) -> Deferred:
         """See Decoder: with the schemas of ids that were not known."""
-        deferred, provenance = self._deferred(refs), self._input.provenance
+        deferred = self._deferred(refs)
         numbers = numbers_of(deferred)
         self._learn(deferred, numbers, batch_id, now)
         if messages := requeued(batch_id):
@@ -151,28 +153,14 @@ class AvroMessages:
             _judging(self._writers.reads(self._schema.agreed, numbers)),
             f"{deferred.columns}, code string, reason string, is_empty boolean",
         )
-        keys = self._keys()
-        rule = text_literal("key: " + ", ".join(name for name, _ in keys))
         # Spark shows nulls for what it cannot hold, such as a time past the year 294247.
-        code = f"coalesce(code, if({_READ} or is_empty, null, 'MALFORMED_AVRO'))"
-        reason = f"coalesce(reason, if({_READ} or is_empty, null, 'it holds what Spark cannot'))"
-        rows = self._decoded(judged.rows(), numbers).select(
-            "*",
-            F.expr(code).alias("_code"),
-            F.expr(reason).alias("_why"),
-            F.expr(null_key_reason(keys)).alias("_unkeyed"),
+        good, rejects = keyed_and_rejected(
+            self._decoded(judged.rows(), numbers),
+            self._keys(),
+            self._input.provenance,
+            code=f"coalesce(code, if({_READ} or is_empty, null, '{_MALFORMED}'))",
+            reason=f"coalesce(reason, if({_READ} or is_empty, null, 'it holds what Spark cannot'))",
         )
-        good = rows.where("_code is null and _unkeyed is null")
-        rejects = rows.where("_code is not null or _unkeyed is not null").selectExpr(
-            *provenance,
-            "value as _raw",
-            "_position",
-            SCHEMA_ID,
-            "coalesce(_code, 'NULL_KEY') as _reason_code",
-            "coalesce(_why, _unkeyed) as _reason",
-            f"if(_code is null, {rule}, null) as _rule",
-        )
-        good = good.select(*provenance, RESCUED, SCHEMA_ID, ROW)
         return Deferred(good, rejects, are_few=judged.are_here)
 
     def removed(self, refs: str) -> int:
@@ -189,8 +177,7 @@ class AvroMessages:
             self._found = self._input.deferred(refs).kept()
         return self._found
 
-    def _keys(self) -> list[tuple[str, str]]:
-        """(path, SQL that is null where the key is missing) of each column of the key."""
+    def _keys(self) -> Keys:
         there = self._schema.columns
         return [
             (".".join(path), at(ROW, path) if type_at(there, path) else "null")
@@ -300,7 +287,7 @@ def _sound(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _verdict(
     value: bytes, headers: Any, reads: Mapping[int, Read], schemas: dict[str, Any]
-) -> tuple[str | None, str | None, bool]:
+) -> tuple[ReasonCode | None, str | None, bool]:
     number, body = number_of(value, headers)
     if number is None:
         return "NOT_FRAMED", "it begins with no id of a schema (a byte 0 and four bytes)", False
@@ -316,7 +303,7 @@ def _verdict(
     except Exception as error:
         # Broken bytes lead anywhere.
         message = " ".join(str(error).split()) or type(error).__name__
-        return "MALFORMED_AVRO", f"not what schema {id_text(number)} says: {message}", False
+        return _MALFORMED, f"not what schema {id_text(number)} says: {message}", False
     values = found.values() if isinstance(found, dict) else [found]
     return None, None, all(one is None for one in values)
 

@@ -15,6 +15,7 @@ from pyspark.sql import types as T
 from ingest.registry.logical_types import decimal_size, is_uuid
 from ingest.registry.references import full_name
 from ingest.schemas.datetimes import FIRST_MICROSECOND, LAST_MICROSECOND
+from ingest.type_walk import with_scalars
 
 _NAMED = ("record", "error", "enum", "fixed")
 _SIZES = re.compile(r"decimal\((\d+),(\d+)\)")
@@ -246,11 +247,9 @@ def _encoded_union(
 
 def decoded(kind: T.DataType) -> T.DataType:
     """The type of a column for what is `encoded`: of local times instants, as for other formats."""
-    if isinstance(kind, T.StructType):
-        return T.StructType([T.StructField(one.name, decoded(one.dataType)) for one in kind])
-    if isinstance(kind, T.ArrayType):
-        return T.ArrayType(decoded(kind.elementType))
-    if isinstance(kind, T.MapType):
-        return T.MapType(kind.keyType, decoded(kind.valueType))
+    return with_scalars(kind, _decoded_scalar)
+
+
+def _decoded_scalar(kind: T.DataType) -> T.DataType:
     kind = kind.stands_for if isinstance(kind, Encoded) else kind
     return T.TimestampType() if isinstance(kind, T.TimestampNTZType) else kind

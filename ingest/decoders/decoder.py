@@ -105,11 +105,3 @@ def row(columns: T.StructType, values: Sequence[str]) -> str:
         for name, value in zip(columns.fieldNames(), values, strict=True)
     )
     return f"named_struct({members}) as {ROW}"
-
-
-def null_key_reason(parts: Sequence[tuple[str, str]]) -> str:
-    """SQL that names the first of (column in words, SQL) that is null."""
-    cases = " ".join(
-        f"when {sql} is null then {text_literal(f'{name} is null')}" for name, sql in parts
-    )
-    return f"case {cases} end" if cases else "cast(null as string)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -72,14 +73,17 @@ def empty_files(paths: Sequence[str]) -> list[str]:
 def why_unreadable(path: str, file_format: Format) -> None:
     """Read a file to its end; raises SourceUnreadable with the reason where that fails."""
     try:
-        if file_format is Format.PARQUET:
-            with opened_parquet(path) as file:
-                for group in range(file.num_row_groups):
-                    file.read_row_group(group)
-        else:
-            system, inside = opened(path)
-            with system.open_input_stream(inside) as stream:
-                while stream.read(_CHUNK):
-                    pass
+        match file_format:
+            case Format.PARQUET:
+                with opened_parquet(path) as file:
+                    for group in range(file.num_row_groups):
+                        file.read_row_group(group)
+            case Format.JSON | Format.CSV | Format.AVRO | Format.BYTES:
+                system, inside = opened(path)
+                with system.open_input_stream(inside) as stream:
+                    while stream.read(_CHUNK):
+                        pass
+            case _:
+                assert_never(file_format)
     except _BROKEN as error:
         raise SourceUnreadable(f"{path}: {' '.join(str(error).split())}") from error

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -171,12 +171,18 @@ def _values_at(
     path: str, places: Sequence[tuple[int, int, int]], layout: Layout
 ) -> Iterator[bytes]:
     """The records at places (offset, length, line) of one file, which ascend."""
-    if layout is Layout.AVRO:
-        wanted = {offset for offset, _, _ in places}
-        texts = enumerate(avro_texts(path))
-        return (text.encode() for number, text in texts if number in wanted)
-    values = read_at(path, [(offset, length) for offset, length, _ in places])
-    return values if layout is Layout.WHOLE_FILE else (one.splitlines()[0] for one in values)
+    pieces = [(offset, length) for offset, length, _ in places]
+    match layout:
+        case Layout.AVRO:
+            wanted = {offset for offset, _ in pieces}
+            texts = enumerate(avro_texts(path))
+            return (text.encode() for number, text in texts if number in wanted)
+        case Layout.WHOLE_FILE:
+            return read_at(path, pieces)
+        case Layout.LINES:
+            return (one.splitlines()[0] for one in read_at(path, pieces))
+        case _:
+            assert_never(layout)
 
 
 def _shared(spark: SparkSession, paths: Sequence[str]) -> list[list[int]]:
@@ -201,13 +207,19 @@ def _pieces(
     number: int, path: str, *, layout: Layout, chunk_bytes: int = CHUNK
 ) -> Iterator[pa.RecordBatch]:
     """The records of one file: `text`, and its place."""
-    if layout is Layout.AVRO:
-        yield from _avro_pieces(number, path)
-        return
-    if layout is Layout.WHOLE_FILE:
-        block = whole(path)
-        yield _piece(number, block, np.array([0, len(block)]), 0, 0)
-        return
+    match layout:
+        case Layout.AVRO:
+            yield from _avro_pieces(number, path)
+        case Layout.WHOLE_FILE:
+            block = whole(path)
+            yield _piece(number, block, np.array([0, len(block)]), 0, 0)
+        case Layout.LINES:
+            yield from _line_pieces(number, path, chunk_bytes)
+        case _:
+            assert_never(layout)
+
+
+def _line_pieces(number: int, path: str, chunk_bytes: int) -> Iterator[pa.RecordBatch]:
     before = 0
     for offset, block in blocks(path, chunk_bytes):
         starts = line_starts(block)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -25,11 +25,11 @@ from ingest.decoders.decoder import (
     Deferred,
     Requeued,
     Waiting,
-    null_key_reason,
     row,
 )
 from ingest.decoders.input import FITS, RECORD, ColumnReader, Input, record_ref
 from ingest.decoders.kafka_input import MessageInput
+from ingest.decoders.null_keys import Keys, keyed_and_rejected
 from ingest.decoders.schema_ids import numbers_of
 from ingest.decoders.second_pass import (
     EVENT,
@@ -213,7 +213,6 @@ class JsonRecords:
         names = _nested_names(self._schema.columns)
         keeps = self._stream.evolution.mode is not SchemaEvolution.NONE
         rescue = F.udf(lambda text, typed: leftovers(text, typed, names, keeps), "string")
-        reject = (*self.records.provenance, "value as _raw", "_position", SCHEMA_ID)
         keys = self._keys(lambda path: at(ROW, path))
         verdicts = self._verdicts(refs).mapped(
             identifying(self._types.known, self._types.refused),
@@ -228,28 +227,22 @@ class JsonRecords:
         columns_read = self._schema.columns
         values = [conversion.typed(one.dataType, at(RECORD, (one.name,))) for one in columns_read]
         rows = read.selectExpr("*", row(columns_read, values)).select(
-            "*",
-            rescue("text", F.expr(f"to_json({ROW})")).alias(RESCUED),
-            F.expr(null_key_reason(keys)).alias("_reason"),
+            "*", rescue("text", F.expr(f"to_json({ROW})")).alias(RESCUED)
         )
         broken = (
             verdicts.rows()
             .where("text is null")
             .selectExpr(
-                *reject,
+                *self.records.provenance,
+                "value as _raw",
+                "_position",
+                SCHEMA_ID,
                 "code as _reason_code",
                 "reason as _reason",
                 "rule as _rule",
             )
         )
-        unkeyed = rows.where("_reason is not null").selectExpr(
-            *reject,
-            "'NULL_KEY' as _reason_code",
-            "_reason",
-            f"{text_literal('key: ' + ', '.join(name for name, _ in keys))} as _rule",
-        )
-        good = rows.where("_reason is null")
-        good = good.select(*self.records.provenance, RESCUED, SCHEMA_ID, ROW)
+        good, unkeyed = keyed_and_rejected(rows, keys, self.records.provenance)
         rejects = broken.unionByName(unkeyed) if keys else broken
         return Deferred(good, rejects, are_few=verdicts.are_here)
 
@@ -288,15 +281,16 @@ class JsonRecords:
     def reading(self) -> Reading:
         """What records are read as, by the schemas that are known."""
         avro = AvroTranslation(self._schema.agreed.writers) if self._writers else None
-        if self._stream.envelope is Envelope.CLOUDEVENTS and self.records.has_headers:
-            return Reading(CloudEventTranslation(avro), None, self._masking)
-        return Reading(avro, self._messages, self._masking)
+        match self._stream.envelope:
+            case Envelope.CLOUDEVENTS if self.records.has_headers:
+                return Reading(CloudEventTranslation(avro), None, self._masking)
+            case Envelope.NONE | Envelope.CLOUDEVENTS | Envelope.DEBEZIUM | Envelope.DMS:
+                return Reading(avro, self._messages, self._masking)
+            case _:
+                assert_never(self._stream.envelope)
 
-    def _keys(self, value: Callable[[Path], str]) -> list[tuple[str, str]]:
-        """(path, SQL that is null where the key is missing) of each column of the key.
-
-        `value` gives SQL of a column.
-        """
+    def _keys(self, value: Callable[[Path], str]) -> Keys:
+        """The key's columns; `value` gives SQL of one."""
         there = self._schema.columns
         found = []
         for key in self.key_columns():
@@ -309,19 +303,39 @@ class JsonRecords:
 
     def key_columns(self) -> list[Key]:
         """The columns that make the key, and of which rows."""
-        is_changes = self._stream.envelope is Envelope.DEBEZIUM
-        # What concerns no row needs no key.
-        concerned: dict[Path, Sequence[str]] = {(OPERATION,): ROW_OPERATIONS} if is_changes else {}
+        concerned: dict[Path, Sequence[str]] = {}
+        match self._stream.envelope:
+            case Envelope.DEBEZIUM:
+                # What concerns no row needs no key.
+                concerned = {(OPERATION,): ROW_OPERATIONS}
+            case Envelope.NONE | Envelope.CLOUDEVENTS | Envelope.DMS:
+                pass
+            case _:
+                assert_never(self._stream.envelope)
         return [Key(path, concerned) for path in self._stream.identity.key]
 
 
 def _messages(stream: Stream) -> ConnectMessages | None:
     """What reads a record's text; none where it is the record."""
-    if stream.envelope is Envelope.DEBEZIUM:
-        return DebeziumMessages(declared_schema(stream.columns), stream.debezium)
-    if stream.format is Format.AVRO and stream.envelope is not Envelope.CLOUDEVENTS:
-        return ConnectMessages(declared_schema(stream.columns))
-    return None
+    match stream.envelope:
+        case Envelope.DEBEZIUM:
+            return DebeziumMessages(declared_schema(stream.columns), stream.debezium)
+        case Envelope.CLOUDEVENTS:
+            return None
+        case Envelope.NONE | Envelope.DMS:
+            pass
+        case _:
+            assert_never(stream.envelope)
+    match stream.format:
+        case Format.AVRO:
+            # It becomes JSON as Kafka Connect writes it.
+            return ConnectMessages(declared_schema(stream.columns))
+        case Format.JSON:
+            return None
+        case Format.CSV | Format.PARQUET | Format.BYTES:
+            raise AssertionError(f"{stream.format.value} is not read as JSON")
+        case _:
+            assert_never(stream.format)
 
 
 def _masking(stream: Stream) -> Masking | None:
@@ -329,11 +343,17 @@ def _masking(stream: Stream) -> Masking | None:
     if not stream.masks:
         return None
     masks = dict(stream.masks)
-    if stream.envelope is Envelope.DEBEZIUM:
-        masks |= {(REST, BEFORE, *path): mask for path, mask in stream.masks.items()}
-    if stream.envelope is Envelope.CLOUDEVENTS and any(path[0] == "data" for path in masks):
-        # Bytes that nobody looks into.
-        masks[("data_base64",)] = Mask.REDACT
+    match stream.envelope:
+        case Envelope.DEBEZIUM:
+            masks |= {(REST, BEFORE, *path): mask for path, mask in stream.masks.items()}
+        case Envelope.CLOUDEVENTS:
+            if any(path[0] == "data" for path in masks):
+                # Bytes that nobody looks into.
+                masks[("data_base64",)] = Mask.REDACT
+        case Envelope.NONE | Envelope.DMS:
+            pass
+        case _:
+            assert_never(stream.envelope)
     needs_key = Mask.HASH in stream.masks.values()
     return Masking(masks, settings.mask_key() if needs_key else b"")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -30,10 +30,10 @@ from ingest.decoders.decoder import (
     SOURCE,
     Deferred,
     Requeued,
-    null_key_reason,
     row,
 )
 from ingest.decoders.input import record_ref
+from ingest.decoders.null_keys import Keys, keyed_and_rejected
 from ingest.decoders.tabular_files import (
     FAULT,
     LOST,
@@ -82,6 +82,7 @@ class _Group:
 
     files: Mapping[int, TabularFile]
     columns: T.StructType
+    is_typed: bool
 
 
 class TabularRecords:
@@ -92,22 +93,29 @@ class TabularRecords:
     ) -> None:
         self._spark, self._stream, self._schema, self._paths = spark, stream, schema, paths
         self._keeps = stream.evolution.mode is not SchemaEvolution.NONE
-        self._is_csv = stream.format is Format.CSV
         self._groups = self._grouped()
 
     def _grouped(self) -> list[_Group]:
         files: dict[str, dict[int, TabularFile]] = {}
-        kinds: dict[str, T.StructType] = {}
         for number, path in enumerate(self._paths):
-            file: TabularFile = (
-                CsvRows.of(path, self._stream)
-                if self._is_csv
-                else ParquetRows.of(path, keeps=self._keeps)
-            )
-            key = file.columns.json()
-            kinds[key] = file.columns
-            files.setdefault(key, {})[number] = file
-        return [_Group(files[key], kinds[key]) for key in files]
+            file = self._opened(path)
+            files.setdefault(file.columns.json(), {})[number] = file
+        groups = []
+        for alike in files.values():
+            first = next(iter(alike.values()))
+            groups.append(_Group(alike, first.columns, first.is_typed))
+        return groups
+
+    def _opened(self, path: str) -> TabularFile:
+        match self._stream.format:
+            case Format.CSV:
+                return CsvRows.of(path, self._stream)
+            case Format.PARQUET:
+                return ParquetRows.of(path, keeps=self._keeps)
+            case Format.JSON | Format.AVRO | Format.BYTES:
+                raise AssertionError(f"{self._stream.format.value} has no rows with named columns")
+            case _:
+                assert_never(self._stream.format)
 
     def learn(self, batch_id: int, now: datetime) -> None:
         """See Decoder: the columns of the files, with their types."""
@@ -120,7 +128,7 @@ class TabularRecords:
                 if not one.name.startswith("_")
             ]
             brought = merged_columns(brought, T.StructType(fields))
-        if self._is_csv:
+        if not all(group.is_typed for group in self._groups):
             known = {folded(name) for name in self._schema.columns.fieldNames()}
             fresh = [name for name in brought.fieldNames() if folded(name) not in known]
             brought = self._inferred(fresh) if fresh else T.StructType()
@@ -140,8 +148,7 @@ class TabularRecords:
         )
 
     @property
-    def _key(self) -> Sequence[tuple[str, str]]:
-        """Each column of the key, with SQL of its value; of one that there is not, null."""
+    def _key(self) -> Keys:
         columns = self._schema.columns
         return [
             (".".join(path), at(ROW, path) if _has(columns, path) else "null")
@@ -172,17 +179,16 @@ class TabularRecords:
             number, position = map(int, place.split(":"))
             wanted.setdefault(number, set()).add(position)
         found = [self._typed(group, wanted) for group in self._groups]
-        rows = reduce(DataFrame.unionByName, found)
-        rule = text_literal("key: " + ", ".join(name for name, _ in self._key))
-        rejects = rows.selectExpr(
-            SOURCE,
-            f"{RAW} as _raw",
-            f"{POSITION} as _position",
-            f"coalesce({FAULT}.code, 'NULL_KEY') as _reason_code",
-            f"coalesce({FAULT}.reason, {null_key_reason(self._key)}) as _reason",
-            f"if({FAULT} is null, {rule}, null) as _rule",
+        good, rejects = keyed_and_rejected(
+            reduce(DataFrame.unionByName, found).selectExpr("*", NO_SCHEMA_ID),
+            self._key,
+            (SOURCE,),
+            raw=RAW,
+            position=POSITION,
+            code=f"{FAULT}.code",
+            reason=f"{FAULT}.reason",
         )
-        return Deferred(rows.selectExpr(SOURCE, RESCUED, NO_SCHEMA_ID, ROW).where("false"), rejects)
+        return Deferred(good.where("false"), rejects)
 
     def _records(self, group: _Group, wanted: Mapping[int, Set[int]] | None) -> DataFrame:
         """SOURCE, the number of the file, and what `tabular_files.ddl` says of each record.
@@ -217,7 +223,7 @@ class TabularRecords:
     def _typed(self, group: _Group, wanted: Mapping[int, Set[int]] | None) -> DataFrame:
         """The records with ROW and RESCUED."""
         columns, records = self._schema.columns, self._records(group, wanted)
-        if self._is_csv and group.columns.fields:
+        if not group.is_typed and group.columns.fields:
             records = records.withColumn(RECORD, F.expr(_without_empty(group.columns, columns)))
         values, rescued = typed_row(columns, RECORD, group.columns, keeps=self._keeps, lost=LOST)
         return records.selectExpr("*", f"{rescued} as {RESCUED}", row(columns, values)).drop(RECORD)

@@ -55,6 +55,11 @@ class TabularFile(Protocol):
     """A file of rows with named columns."""
 
     @property
+    def is_typed(self) -> bool:
+        """Whether columns have types; if not, all are text, and an empty one is null."""
+        ...
+
+    @property
     def columns(self) -> T.StructType:
         """The columns that it brings."""
         ...
@@ -91,6 +96,11 @@ class CsvRows:
         if stream.csv.header:
             return CsvRows(file, csv_header(file) or ())
         return CsvRows(file, tuple(hint.path[0] for hint in stream.columns))
+
+    @property
+    def is_typed(self) -> bool:
+        """See TabularFile."""
+        return False
 
     @property
     def columns(self) -> T.StructType:
@@ -151,6 +161,11 @@ class ParquetRows:
         groups = map(footer.row_group, range(footer.num_row_groups))
         sizes = tuple((one.num_rows, one.total_byte_size) for one in groups)
         return ParquetRows(path, schema, sizes, keeps)
+
+    @property
+    def is_typed(self) -> bool:
+        """See TabularFile."""
+        return True
 
     @property
     def columns(self) -> T.StructType:

@@ -11,6 +11,7 @@ from ingest.column_names import folded, member_path
 from ingest.decoders.avro_encodings import Encoded
 from ingest.schemas.conversion import at, cast_exactly
 from ingest.spark.sql import sql_type, text_literal
+from ingest.type_walk import with_scalars
 
 # Casts between types that lose nothing.
 _WIDENING = {
@@ -121,13 +122,7 @@ def _widened(kind: T.DataType, found: T.DataType, source: str, depth: int) -> st
 
 def _keyed_by_text(kind: T.DataType) -> T.DataType:
     """The type, with texts for the keys of its maps."""
-    if isinstance(kind, T.StructType):
-        return T.StructType([T.StructField(one.name, _keyed_by_text(one.dataType)) for one in kind])
-    if isinstance(kind, T.ArrayType):
-        return T.ArrayType(_keyed_by_text(kind.elementType))
-    if isinstance(kind, T.MapType):
-        return T.MapType(T.StringType(), _keyed_by_text(kind.valueType))
-    return kind
+    return with_scalars(kind, lambda one: one, key=lambda _: T.StringType())
 
 
 def _fitted_members(
@@ -298,10 +293,6 @@ def _digits(kind: T.DataType) -> tuple[int, int]:
 
 def nullable(kind: T.DataType) -> T.DataType:
     """A type as a table has it: whatever it holds may be null, and times are instants."""
-    if isinstance(kind, T.StructType):
-        return T.StructType([T.StructField(one.name, nullable(one.dataType)) for one in kind])
-    if isinstance(kind, T.ArrayType):
-        return T.ArrayType(nullable(kind.elementType))
-    if isinstance(kind, T.MapType):
-        return T.MapType(kind.keyType, nullable(kind.valueType))
-    return T.TimestampType() if isinstance(kind, T.TimestampNTZType) else kind
+    return with_scalars(
+        kind, lambda one: T.TimestampType() if isinstance(one, T.TimestampNTZType) else one
+    )

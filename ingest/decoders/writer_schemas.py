@@ -27,6 +27,7 @@ from ingest.registry.compatibility import why_not_readable
 from ingest.registry.unsupported import unsupported
 from ingest.registry.wire_format import guid_of
 from ingest.schemas.stream_schema import AvroSchemas, StreamSchema
+from ingest.type_walk import all_types
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -221,24 +222,19 @@ class WriterSchemas:
 
 def has_equal_names(kind: T.DataType) -> bool:
     """Whether Spark takes two fields of one record for the same."""
-    if isinstance(kind, T.StructType):
-        names = {folded(name) for name in kind.fieldNames()}
-        inside = any(has_equal_names(one.dataType) for one in kind.fields)
-        return inside or len(names) < len(kind.fields)
-    if isinstance(kind, T.ArrayType):
-        return has_equal_names(kind.elementType)
-    return isinstance(kind, T.MapType) and has_equal_names(kind.valueType)
+    return any(
+        len(set(map(folded, one.fieldNames()))) < len(one.fields)
+        for one in all_types(kind)
+        if isinstance(one, T.StructType)
+    )
 
 
 def holds_nothing(kind: T.DataType) -> bool:
     """Whether a type is, or holds, one that has no values: no file of a table could."""
-    if isinstance(kind, T.StructType):
-        return not kind.fields or any(holds_nothing(one.dataType) for one in kind.fields)
-    if isinstance(kind, T.ArrayType):
-        return holds_nothing(kind.elementType)
-    if isinstance(kind, T.MapType):
-        return holds_nothing(kind.valueType)
-    return isinstance(kind, T.NullType)
+    return any(
+        isinstance(one, T.NullType) or (isinstance(one, T.StructType) and not one.fields)
+        for one in all_types(kind)
+    )
 
 
 def _first_line(error: BaseException) -> str:

@@ -1,1 +1,4 @@
-"""What messages wrap a record in: Kafka Connect, Debezium, CloudEvents; and masks."""
+"""Readers of messages: Kafka Connect, Debezium, CloudEvents; and masks.
+
+What an envelope gives a declaration, its key and types, is in `declarations/envelope_defaults.py`.
+"""

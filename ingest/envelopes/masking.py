@@ -6,7 +6,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from ingest.column_names import folded
 from ingest.declarations.stream import Mask
@@ -49,9 +49,17 @@ class Masking:
             return value
         if path and isinstance(value, list):
             return [self._shown(one, path, mask) for one in value]
-        if value is None or mask is Mask.DROP:
+        if value is None:
             return None
-        return REDACTED if mask is Mask.REDACT else self._hash(value)
+        match mask:
+            case Mask.DROP:
+                return None
+            case Mask.REDACT:
+                return REDACTED
+            case Mask.HASH:
+                return self._hash(value)
+            case _:
+                assert_never(mask)
 
     def _hash(self, value: Any) -> str:
         text = value if isinstance(value, str) else written(value)

@@ -27,10 +27,9 @@ from ingest.event_types.registration import Filled, Registration
 from ingest.event_types.variations import MOST_TYPES, KnownShapes, canonical, variation, with_maps
 from ingest.event_types.views import TypeView
 from ingest.schemas import ingest_columns, schema_log
-from ingest.schemas.schema_log import Entry
+from ingest.schemas.schema_log import Entry, SchemaLog
 from ingest.schemas.shape import EMPTY, Shape, parse_shape, written_shape
 from ingest.spark.sql import quoted
-from ingest.storage import delta_log
 from ingest.storage.layout import Lake
 
 if TYPE_CHECKING:
@@ -77,11 +76,11 @@ class EventTypes:
     """The types of one stream, up to a batch."""
 
     def __init__(self, spark: SparkSession, lake: Lake, stream: Stream, application: str) -> None:
-        self._stream, self._application = stream, application
+        self._stream = stream
         self._types: dict[str, EventType] = {}
         self._known: KnownShapes | None = None
         self._beside = T.StructType()
-        self._path = schema_log.ensured(spark, lake)
+        self._log = SchemaLog(schema_log.ensured(spark, lake), stream.name, application)
         self._lake, self._registration = lake, Registration(lake, stream)
         self._newest, self._is_loaded = -1, False
         self._lock = threading.Lock()
@@ -121,7 +120,7 @@ class EventTypes:
         names = self._names({})
         newest: dict[str, str] = {}
         types: dict[str, EventType] = {}
-        for row in schema_log.entries(self._path, self._stream.name, batch_id):
+        for row in self._log.entries(batch_id):
             if row["event_type"] is not None:
                 types[row["event_type"]] = self._replayed(row, types, names)
                 self._newest = row["_batch_id"]
@@ -209,7 +208,7 @@ class EventTypes:
 
     def has_decided(self, request: str) -> bool:
         """Whether a request has been carried out, be it by a process that ended since."""
-        return delta_log.last_version(self._path, f"{self._application}/{request}") >= 0
+        return self._log.has(request)
 
     def decide(
         self, name: str, change: Change, version: int | None, *, now: datetime, request: str
@@ -342,14 +341,7 @@ class EventTypes:
 
     def _record(self, rows: Sequence[Entry], batch_id: int, now: datetime, part: str) -> None:
         self._newest = max(self._newest, batch_id)
-        schema_log.append(
-            self._path,
-            rows,
-            stream=self._stream.name,
-            batch_id=batch_id,
-            now=now,
-            application=f"{self._application}/{part}",
-        )
+        self._log.append(rows, batch_id, now, part)
         self._known = None
         self._registration.write(self._types, self._beside)
 

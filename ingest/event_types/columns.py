@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from pyspark.sql import types as T
 
-from ingest.column_names import folded, is_column_name
+from ingest.column_names import folded
 from ingest.event_types.variations import json_type
-from ingest.schemas.evolution import leaves
+from ingest.schemas.evolution import leaves, struct_of
 from ingest.schemas.shape import (
     ARRAY,
     BIGINT,
@@ -182,15 +182,15 @@ def _object(shape: Shape, path: tuple[str, ...], hints: Hints) -> T.DataType | N
             return T.VariantType()
         value = type_of(shape.element or EMPTY)
         return T.MapType(T.StringType(), value) if value else None
-    fields: dict[str, T.StructField] = {}
-    for name, inner in sorted(shape.fields.items()):
-        kind = hints.get((*path, name)) or type_of(inner, (*path, name), hints)
-        if kind is not None and is_column_name(name):
-            # Of names that differ only in case the first; the payload has the others.
-            fields.setdefault(folded(name), T.StructField(name, kind))
-    if not fields and any(one.kinds for one in shape.fields.values()):
+    found = struct_of(
+        {
+            name: hints.get((*path, name)) or type_of(inner, (*path, name), hints)
+            for name, inner in shape.fields.items()
+        }
+    )
+    if found is None and any(one.kinds for one in shape.fields.values()):
         return T.VariantType()
-    return T.StructType(list(fields.values())) if fields else None
+    return found
 
 
 def _scalar(kinds: frozenset[str]) -> T.DataType:

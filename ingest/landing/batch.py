@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from ingest.declarations.stream import Format, Stream
 from ingest.decoders.avro import AvroMessages
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 log = logging.getLogger(__name__)
-
-_LAYOUTS = {Format.JSON: Layout.LINES, Format.AVRO: Layout.AVRO}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,7 @@ class BatchProcessor:
         now = self.clock()
         first = self.first_batch_id + 2 * batch
         unreadable: dict[str, str] = {}
-        if self.stream.format in (Format.JSON, Format.CSV):
+        if self.stream.format.is_text:
             unreadable |= packed_otherwise(paths)
         if self.stream.multi_line and self.stream.format is Format.JSON:
             # A file is a record there; this says more than what is wrong with no JSON at all.
@@ -291,24 +289,38 @@ class BatchProcessor:
         return count
 
     def _of_files(self, paths: Sequence[str]) -> Decoder:
-        layout = _LAYOUTS.get(self.stream.format)
-        if not layout:
-            return TabularRecords(self.spark, self.stream, self.schema, paths)
-        layout = Layout.WHOLE_FILE if self.stream.multi_line else layout
+        match self.stream.format:
+            case Format.CSV | Format.PARQUET:
+                return TabularRecords(self.spark, self.stream, self.schema, paths)
+            case Format.JSON:
+                layout = Layout.WHOLE_FILE if self.stream.multi_line else Layout.LINES
+            case Format.AVRO:
+                layout = Layout.AVRO
+            case Format.BYTES:
+                raise AssertionError("a declaration of files has no format bytes")
+            case _:
+                assert_never(self.stream.format)
         records = FileInput(self.spark, paths, layout)
         return JsonRecords(self.stream, self.schema, self.types, records)
 
     def _of_messages(self, messages: DataFrame) -> Decoder:
         records = MessageInput(self.spark, messages)
-        if self.stream.format is Format.BYTES:
-            return RawMessages(records)
-        if self.writer_schemas and self.requeue and self.stream.is_plain_avro:
-            return AvroMessages(
-                self.stream, self.schema, self.writer_schemas, records, self.requeue
-            )
-        return JsonRecords(
-            self.stream, self.schema, self.types, records, self.writer_schemas, self.requeue
-        )
+        match self.stream.format:
+            case Format.BYTES:
+                return RawMessages(records)
+            case Format.AVRO if self.writer_schemas and self.requeue and self.stream.is_plain_avro:
+                return AvroMessages(
+                    self.stream, self.schema, self.writer_schemas, records, self.requeue
+                )
+            case Format.JSON | Format.AVRO:
+                writers, requeue = self.writer_schemas, self.requeue
+                return JsonRecords(
+                    self.stream, self.schema, self.types, records, writers, requeue
+                )
+            case Format.CSV | Format.PARQUET:
+                raise AssertionError("a declaration of messages has no format csv or parquet")
+            case _:
+                assert_never(self.stream.format)
 
     def _fresh(self, rows: DataFrame, now: datetime) -> DataFrame:
         identity = self.stream.identity

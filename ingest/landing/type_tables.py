@@ -28,7 +28,7 @@ from ingest.failpoint import failpoint
 from ingest.storage.layout import Lake
 from ingest.spark.sql import quoted
 from ingest.schemas.evolution import extends
-from ingest.spark.data_types import has_variant
+from ingest.type_walk import has_variant
 from ingest.spark import delta_tables
 from ingest.storage import delta_log
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from ingest.declarations.stream import Format, Stream
 from ingest.envelopes.avro_as_json import why_no_avro
@@ -16,12 +17,17 @@ def broken_files(paths: Sequence[str], stream: Stream) -> dict[str, str]:
     found = {}
     for path in paths:
         try:
-            if stream.format is Format.AVRO:
-                why_no_avro(path)
-                continue
-            why_unreadable(path, stream.format)
-            if stream.format is Format.CSV and stream.csv.header:
-                csv_header(CsvFile(path, stream.csv, stream.multi_line))
+            match stream.format:
+                case Format.AVRO:
+                    why_no_avro(path)
+                case Format.CSV:
+                    why_unreadable(path, stream.format)
+                    if stream.csv.header:
+                        csv_header(CsvFile(path, stream.csv, stream.multi_line))
+                case Format.JSON | Format.PARQUET | Format.BYTES:
+                    why_unreadable(path, stream.format)
+                case _:
+                    assert_never(stream.format)
         except SourceUnreadable as error:
             found[path] = str(error)
         except Exception as error:

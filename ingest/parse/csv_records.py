@@ -16,16 +16,19 @@ from itertools import islice
 from typing import NamedTuple
 
 from ingest.declarations.stream import CsvOptions
+from ingest.errors import ReasonCode
 from ingest.parse.lines import numbered_lines
 
 # Bytes up to which a closing quote is looked for: more than one record may have.
 _FARTHEST = 1 << 24
 _LINE_ENDS = "\r\n"
 _BLANKS = " \t"
-NOT_UTF8 = ("INVALID_UTF8", "not UTF-8")
-NOT_CLOSED = ("MALFORMED_CSV", "a quote does not close on its line")
-NOT_ALONE = ("MALFORMED_CSV", "text stands between a closing quote and the next separator")
-OTHER_COUNT = ("MALFORMED_CSV", "not one value a column")
+# What is wrong with a record, as code and reason.
+Fault = tuple[ReasonCode, str]
+NOT_UTF8: Fault = ("INVALID_UTF8", "not UTF-8")
+NOT_CLOSED: Fault = ("MALFORMED_CSV", "a quote does not close on its line")
+NOT_ALONE: Fault = ("MALFORMED_CSV", "text stands between a closing quote and the next separator")
+OTHER_COUNT: Fault = ("MALFORMED_CSV", "not one value a column")
 
 
 class Record(NamedTuple):
@@ -34,7 +37,7 @@ class Record(NamedTuple):
     position: int
     raw: bytes
     values: Sequence[str | None]
-    fault: tuple[str, str] | None
+    fault: Fault | None
 
 
 class _Broken(Enum):

@@ -13,6 +13,7 @@ from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
 from ingest.column_names import member_path
+from ingest.errors import ReasonCode
 
 # Spark 4.0 refuses a VARIANT over this size (VariantUtil.SIZE_LIMIT).
 LARGEST_RECORD = 16 * 1024 * 1024
@@ -30,7 +31,7 @@ _MOST_NAMES = 4096
 class Refused(Exception):
     """A document that is not taken, by code and reason."""
 
-    def __init__(self, code: str, reason: str) -> None:
+    def __init__(self, code: ReasonCode, reason: str) -> None:
         self.code, self.reason = code, reason
         super().__init__(reason)
 

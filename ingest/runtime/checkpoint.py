@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import asdict, dataclass
+from typing import assert_never
 
-from ingest.declarations.stream import KafkaSource, Stream
+from ingest.declarations.stream import FileSource, KafkaSource, Stream
 from ingest.errors import CheckpointInvalid, TableChanged
 from ingest.sources.query_checkpoint import QueryCheckpoint, checkpoint_of
 from ingest.storage import delta_log
@@ -65,10 +66,13 @@ def identity_of(lake: Lake, stream: Stream) -> CheckpointIdentity:
         )
     if torn := checkpoint.torn_file():
         raise CheckpointInvalid(f"{stream.name}: {torn}; {remedy}")
-    if isinstance(stream.source, KafkaSource):
-        _check_topics(checkpoint, stream, stream.source, remedy)
-    else:
-        _check_queue(checkpoint, lake, stream, remedy)
+    match source := stream.source:
+        case KafkaSource():
+            _check_topics(checkpoint, stream, source, remedy)
+        case FileSource():
+            _check_queue(checkpoint, lake, stream, remedy)
+        case _:
+            assert_never(source)
     return identity
 
 

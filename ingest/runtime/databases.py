@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ingest.client_properties import kafka_properties
 from ingest.connectors.postgres_connector import Broker, PostgresConnector, Refused
-from ingest.declarations.stream import Database, KafkaSource, Stream
+from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError
 from ingest.runtime.progress import error_fields, note
 from ingest.runtime.recovery_topics import lacks_messages, record_missing
@@ -32,11 +32,6 @@ _LOOK_EVERY, _ASK_EVERY = 10.0, 0.1
 # Streams of one database, in this process, take turns: two would ask for each snapshot.
 _TURNS: dict[str, threading.Lock] = {}
 _ALL_OF_IT = "a new snapshot concerns all tables of its database: stop that one first"
-
-
-def database_of(stream: Stream) -> Database | None:
-    """The database whose changes a stream lands, if it is one's."""
-    return stream.source.database if isinstance(stream.source, KafkaSource) else None
 
 
 class DatabaseWatch:
@@ -84,16 +79,14 @@ class DatabaseWatch:
 
 def watch_of(spark: SparkSession, lake: Lake, stream: Stream) -> DatabaseWatch | None:
     """The watch of the database whose changes a stream lands; None for other streams."""
-    source = stream.source
-    if not isinstance(source, KafkaSource) or source.database is None:
+    if (database := stream.database) is None:
         return None
-    database = source.database
     tables = {database.topic(table): table.name for table in database.tables}
     return DatabaseWatch(
         PostgresConnector(lake, database),
         BrokerOnRequest(spark, reader_properties(lake)),
         database.name,
-        tables[source.topics[0]],
+        tables[stream.topics[0]],
     )
 
 
@@ -167,7 +160,7 @@ def renewed(
                 missing = followed.missing()
                 if missing or any(lacks_messages(spark, lake, one, admin) for one in of_it):
                     with _others_locked(lake, of_it):
-                        if database := database_of(of_it[0]):
+                        if database := of_it[0].database:
                             # Before anything that makes the gap one that nobody sees.
                             record_missing(spark, lake, database, missing)
                         failed |= _refused_streams(of_it, followed.renew(admin))
@@ -182,7 +175,7 @@ def _others_locked(lake: Lake, streams: Sequence[Stream]) -> Iterator[None]:
 
     Raises StreamLocked.
     """
-    database, own = database_of(streams[0]), {one.table for one in streams}
+    database, own = streams[0].database, {one.table for one in streams}
     with contextlib.ExitStack() as locks:
         for table in database.tables if database else ():
             if table.bronze not in own:
@@ -196,7 +189,7 @@ def _refused_streams(streams: Sequence[Stream], refused: Refused) -> dict[str, H
     return {
         one.name: refused[table.name]
         for one in streams
-        if (database := database_of(one))
+        if (database := one.database)
         for table in database.tables
         if table.bronze == one.table and table.name in refused
     }
@@ -215,7 +208,7 @@ def _followed(
     spark: SparkSession, lake: Lake, streams: Sequence[Stream]
 ) -> Iterator[tuple[PostgresConnector, BrokerAdmin]]:
     """The database of some streams, and the broker that has its topics."""
-    database = database_of(streams[0])
+    database = streams[0].database
     if database is None:
         raise ValueError(f"{streams[0].name} is of no database")
     admin = BrokerAdmin(spark, kafka_properties(lake))
@@ -228,6 +221,6 @@ def _followed(
 def _by_database(streams: Sequence[Stream]) -> Mapping[str, list[Stream]]:
     found: dict[str, list[Stream]] = {}
     for one in streams:
-        if database := database_of(one):
+        if database := one.database:
             found.setdefault(database.name, []).append(one)
     return found

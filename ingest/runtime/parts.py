@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from ingest.client_properties import schema_registry_properties
-from ingest.declarations.stream import Format, KafkaSource, Stream
+from ingest.declarations.stream import FileSource, KafkaSource, Stream
 from ingest.decoders.writer_schemas import WriterSchemas
 from ingest.quarantine.requeue import Requeue
 from ingest.registry.client import SchemaRegistry
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 def writers_of(spark: SparkSession, lake: Lake, stream: Stream) -> WriterSchemas | None:
-    """What knows the schemas of a stream's messages, where they are of Avro."""
-    if stream.format is not Format.AVRO or not isinstance(stream.source, KafkaSource):
+    """What knows the schemas of a stream's messages, where they name them."""
+    if not stream.has_writer_schemas:
         return None
     registry = SchemaRegistry(schema_registry_properties(lake))
     if not stream.is_plain_avro:
@@ -47,7 +47,7 @@ def parked_of(
     writers: WriterSchemas | None,
 ) -> Requeue | None:
     """Messages in quarantine that may land; where values are masked, their bytes are not kept."""
-    if not isinstance(stream.source, KafkaSource) or stream.masks:
+    if not stream.has_messages or stream.masks:
         return None
     path, asked = lake.bronze(stream.quarantine_table), lake.released(stream.table)
     return Requeue(spark, path, lake.storage, asked, schema, writers)
@@ -57,9 +57,13 @@ def source_of(
     spark: SparkSession, lake: Lake, stream: Stream, clock: Callable[[], datetime]
 ) -> StreamSource:
     """The source of a stream."""
-    if isinstance(stream.source, KafkaSource):
-        return KafkaStreamSource(spark, lake, stream, stream.source)
-    return FileStreamSource(spark, lake, stream, stream.source, clock)
+    match source := stream.source:
+        case KafkaSource():
+            return KafkaStreamSource(spark, lake, stream, source)
+        case FileSource():
+            return FileStreamSource(spark, lake, stream, source, clock)
+        case _:
+            assert_never(source)
 
 
 def make_tables(spark: SparkSession, lake: Lake, stream: Stream) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from ingest.declarations.stream import FileSource, KafkaSource, Stream
 from ingest.errors import HeadwaterError, TableChanged
@@ -49,10 +49,13 @@ def recover_stream(spark: SparkSession, lake: Lake, stream: Stream) -> None:
             f"{stream.name}: {bronze} is no table, so there is nothing to recover from; "
             f"remove {lake.url(lake.identity(stream.table))} to land everything again"
         )
-    if isinstance(stream.source, KafkaSource):
-        recover_topics(spark, lake, stream, stream.source)
-    else:
-        _recover_files(spark, lake, stream, stream.source)
+    match source := stream.source:
+        case KafkaSource():
+            recover_topics(spark, lake, stream, source)
+        case FileSource():
+            _recover_files(spark, lake, stream, source)
+        case _:
+            assert_never(source)
 
 
 def _recover_files(spark: SparkSession, lake: Lake, stream: Stream, source: FileSource) -> None:

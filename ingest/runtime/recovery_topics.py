@@ -11,10 +11,10 @@ import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from ingest.client_properties import kafka_properties
-from ingest.declarations.stream import Database, KafkaSource, Stream
+from ingest.declarations.stream import Database, FileSource, KafkaSource, Stream
 from ingest.quarantine.requeue import delete_landed_again
 from ingest.runtime.checkpoint import fresh_identity, start_checkpoint
 from ingest.runtime.gaps import record
@@ -93,9 +93,15 @@ def recover_topics(spark: SparkSession, lake: Lake, stream: Stream, source: Kafk
 
 def lacks_messages(spark: SparkSession, lake: Lake, stream: Stream, admin: BrokerAdmin) -> bool:
     """Whether messages of a stream were removed before they landed, or a topic was made again."""
-    if not isinstance(stream.source, KafkaSource) or not lake.is_table(lake.bronze(stream.table)):
+    if not lake.is_table(lake.bronze(stream.table)):
         return False
-    earliest = admin.earliest(stream.source)
+    match source := stream.source:
+        case KafkaSource():
+            earliest = admin.earliest(source)
+        case FileSource():
+            return False
+        case _:
+            assert_never(source)
     ids, known = admin.topic_ids(earliest), known_topics(lake, stream.table)
     if any(known[topic].id != ids[topic] for topic in ids.keys() & known.keys()):
         return True

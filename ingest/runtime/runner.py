@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from py4j.protocol import Py4JError
 
-from ingest.declarations.stream import FileSource, Stream
+from ingest.declarations.stream import FileSource, KafkaSource, Stream
 from ingest.errors import (
     BrokerUnreachable,
     HeadwaterError,
@@ -27,7 +27,7 @@ from ingest.runtime.retries import Retries
 from ingest.runtime.scheduling import BatchScheduler
 from ingest.runtime.spark_errors import explained, memory_short
 from ingest.runtime.stream_query import StreamQuery, Trigger
-from ingest.runtime.upkeep import kept_up
+from ingest.runtime.table_maintenance import kept_up
 from ingest.sources.listing import check_folder
 from ingest.spark import delta_tables
 from ingest.spark.session import OUT_OF_MEMORY, exit_code, session, stop
@@ -262,8 +262,13 @@ def owned(
     `start` starts another session than that of `ingest`'s own commands.
     """
     for one in streams:
-        if isinstance(one.source, FileSource):
-            check_folder(one.source, f"{one.declared_in}: {one.name}")
+        match source := one.source:
+            case FileSource():
+                check_folder(source, f"{one.declared_in}: {one.name}")
+            case KafkaSource():
+                pass
+            case _:
+                assert_never(source)
     with contextlib.ExitStack() as stack:
         for one in streams:
             stack.enter_context(stream_lock(lake, one.table, one.name))

@@ -10,11 +10,11 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from ingest import settings
 from ingest.cdc.current_table import CurrentRowsTable
-from ingest.declarations.stream import KafkaSource, Mask, OnDataLoss, Stream
+from ingest.declarations.stream import FileSource, KafkaSource, Mask, OnDataLoss, Stream
 from ingest.errors import BrokerUnreachable, DataLost, HeadwaterError
 from ingest.event_types.catalog import EventTypes, rule_of
 from ingest.event_types.event_type import Change
@@ -32,8 +32,8 @@ from ingest.runtime.recovery_topics import recover_topics
 from ingest.runtime.requests import Answer, Request
 from ingest.runtime.scheduling import BatchScheduler
 from ingest.runtime.spark_errors import explained
+from ingest.runtime.table_maintenance import TableMaintenance
 from ingest.runtime.type_table_fill import TypeTableLoader
-from ingest.runtime.upkeep import TableMaintenance
 from ingest.schemas.column_comments import Comments
 from ingest.schemas.stream_schema import StreamSchema
 from ingest.sources.query_checkpoint import checkpoint_of
@@ -272,7 +272,7 @@ class StreamQuery:
             self.acknowledge()
         self.close()
         problem = self.error or self.upkeep.error
-        returns = isinstance(self.error, away) or (away and self._may_go_on)
+        returns = isinstance(self.error, away) or (away and self._source_after_loss)
         failed = WAITING if returns else "failed"
         self._save(state=failed if self.error else "stopped", **error_fields(problem))
 
@@ -285,8 +285,8 @@ class StreamQuery:
 
         Then a new checkpoint is made, and the gap is written down.
         """
-        source = self.stream.source
-        if not self._may_go_on or not isinstance(source, KafkaSource):
+        source = self._source_after_loss
+        if source is None:
             return False
         log.warning("%s; it goes on, as on_data_loss says", self.error)
         try:
@@ -297,10 +297,17 @@ class StreamQuery:
         return True
 
     @property
-    def _may_go_on(self) -> bool:
-        source = self.stream.source
-        may = isinstance(source, KafkaSource) and source.on_data_loss is OnDataLoss.CONTINUE
-        return may and isinstance(self.error, DataLost)
+    def _source_after_loss(self) -> KafkaSource | None:
+        """The source, if it lost messages and is declared to go on."""
+        if not isinstance(self.error, DataLost):
+            return None
+        match source := self.stream.source:
+            case KafkaSource(on_data_loss=OnDataLoss.CONTINUE):
+                return source
+            case KafkaSource() | FileSource():
+                return None
+            case _:
+                assert_never(source)
 
     def leave_tables(self) -> None:
         """Stop filling tables of types: nothing is written without the stream's lock."""

@@ -13,6 +13,7 @@ from pyspark.sql import types as T
 
 from ingest.schemas import datetimes
 from ingest.spark.sql import quoted, text_literal
+from ingest.type_walk import all_types, struct_with_scalars
 
 _NONE: Mapping[str, str] = {}
 # What from_json would take, and JSON has not.
@@ -30,17 +31,7 @@ def is_json(kind: T.DataType) -> bool:
 
 def extracted(kind: T.StructType) -> T.StructType:
     """The columns to read: as in `kind`, with text for what is cast."""
-    return T.StructType([T.StructField(one.name, _extracted(one.dataType)) for one in kind.fields])
-
-
-def _extracted(kind: T.DataType) -> T.DataType:
-    if isinstance(kind, T.StructType):
-        return extracted(kind)
-    if isinstance(kind, T.ArrayType):
-        return T.ArrayType(_extracted(kind.elementType))
-    if isinstance(kind, T.MapType):
-        return T.MapType(kind.keyType, _extracted(kind.valueType))
-    return kind if is_json(kind) else T.StringType()
+    return struct_with_scalars(kind, lambda one: one if is_json(one) else T.StringType())
 
 
 def typed(kind: T.DataType, source: str, known: Mapping[str, str] = _NONE, depth: int = 0) -> str:
@@ -145,13 +136,11 @@ def _misfits_among(kind: T.DataType, values: str, depth: int) -> list[str]:
 
 
 def _is_changed(kind: T.DataType) -> bool:
-    if isinstance(kind, T.StructType):
-        return any(_is_changed(one.dataType) for one in kind.fields)
-    if isinstance(kind, T.ArrayType):
-        return _is_changed(kind.elementType)
-    if isinstance(kind, T.MapType):
-        return _is_changed(kind.valueType)
-    return isinstance(kind, T.VariantType) or not is_json(kind)
+    return any(
+        isinstance(one, T.VariantType) or not is_json(one)
+        for one in all_types(kind)
+        if not isinstance(one, T.StructType | T.ArrayType | T.MapType)
+    )
 
 
 def cast_exactly(kind: T.DataType, text: str) -> str:

@@ -24,6 +24,7 @@ from ingest.schemas.shape import (
     Shape,
     merged,
 )
+from ingest.type_walk import inner_types
 
 # Past this many names, the names of an object are taken for data.
 MAP_FROM_KEYS = 100
@@ -234,10 +235,17 @@ def _inferred_object(seen: Shape, infer_types: bool) -> T.DataType | None:
     if keys_are_data(seen.fields):
         value = inferred(merged(seen.fields.values()), infer_types)
         return T.MapType(T.StringType(), value) if value else None
+    return struct_of({name: inferred(one, infer_types) for name, one in seen.fields.items()})
+
+
+def struct_of(members: Mapping[str, T.DataType | None]) -> T.StructType | None:
+    """The struct of an object's members that have a type; None where none has.
+
+    Of names that differ only in case it has the first: the record has the others.
+    """
     fields: dict[str, T.StructField] = {}
-    for name, shape in sorted(seen.fields.items()):
-        kind = inferred(shape, infer_types)
-        if kind and is_column_name(name):
+    for name, kind in sorted(members.items()):
+        if kind is not None and is_column_name(name):
             fields.setdefault(folded(name), T.StructField(name, kind))
     return T.StructType(list(fields.values())) if fields else None
 
@@ -286,8 +294,4 @@ def leaves(kind: T.DataType) -> int:
 
 def levels(kind: T.DataType) -> int:
     """How deep a type is nested; 1 of a scalar."""
-    if isinstance(kind, T.StructType):
-        return 1 + max((levels(member.dataType) for member in kind.fields), default=0)
-    if isinstance(kind, T.ArrayType):
-        return 1 + levels(kind.elementType)
-    return 1 + levels(kind.valueType) if isinstance(kind, T.MapType) else 1
+    return 1 + max(map(levels, inner_types(kind)), default=0)

@@ -97,21 +97,32 @@ def avro_schemas(lake: Lake) -> Mapping[str, list[str]]:
     return schemas
 
 
-def append(
-    path: str,
-    rows: Sequence[Entry],
-    *,
-    stream: str,
-    batch_id: int,
-    now: datetime,
-    application: str,
-) -> None:
-    """Append entries in one commit, unless `application` has done so for this batch."""
-    if not rows:
-        return
-    delta_log.append_rows(
-        path,
-        [(stream, batch_id, *_of_schema(one), now, *_of_type(one)) for one in rows],
-        application=application,
-        version=batch_id,
-    )
+@dataclass(frozen=True, slots=True)
+class SchemaLog:
+    """The entries of one stream in the table at `path`, which a run of the stream adds to."""
+
+    path: str
+    stream: str
+    stream_run: str
+
+    def entries(self, batch_id: int) -> list[Mapping[str, Any]]:
+        """See `entries`."""
+        return entries(self.path, self.stream, batch_id)
+
+    def has(self, part: str) -> bool:
+        """Whether this run has appended entries as a `part`."""
+        return delta_log.last_version(self.path, self._application(part)) >= 0
+
+    def append(self, rows: Sequence[Entry], batch_id: int, now: datetime, part: str) -> None:
+        """Append entries in one commit, unless this run has a `part` of this batch already."""
+        if not rows:
+            return
+        delta_log.append_rows(
+            self.path,
+            [(self.stream, batch_id, *_of_schema(one), now, *_of_type(one)) for one in rows],
+            application=self._application(part),
+            version=batch_id,
+        )
+
+    def _application(self, part: str) -> str:
+        return f"{self.stream_run}/{part}"

@@ -25,7 +25,7 @@ from ingest.registry.wire_format import guid_of, id_number
 from ingest.schemas import ingest_columns, schema_log
 from ingest.schemas.conversion import union
 from ingest.schemas.evolution import Evolved, declared_schema, evolved, widened
-from ingest.schemas.schema_log import AVRO_CHANGES, READER, WRITER, Entry
+from ingest.schemas.schema_log import AVRO_CHANGES, READER, WRITER, Entry, SchemaLog
 from ingest.schemas.shape import Shape, merged, parse_shape
 from ingest.storage.layout import Lake
 
@@ -56,7 +56,7 @@ class StreamSchema:
     """What is known of one stream, up to a batch."""
 
     def __init__(self, spark: SparkSession, lake: Lake, stream: Stream, application: str) -> None:
-        self._stream, self._application = stream, application
+        self._stream = stream
         self.columns = T.StructType()
         self._recorded = T.StructType()
         self.version = 0
@@ -67,12 +67,12 @@ class StreamSchema:
         # What an earlier try of a batch has recorded, by the batch's numbers.
         self._agreed_by: dict[int, AvroSchemas] = {}
         self._recorded_by: set[int] = set()
-        self._path = schema_log.ensured(spark, lake)
+        self._log = SchemaLog(schema_log.ensured(spark, lake), stream.name, application)
 
     def load(self, batch_id: int) -> None:
         """Know what was known when `batch_id` began. Raises DeclarationInvalid."""
         # A batch has two numbers.
-        log_entries = schema_log.entries(self._path, self._stream.name, batch_id + 1)
+        log_entries = self._log.entries(batch_id + 1)
         self._recorded_by = {entry["_batch_id"] for entry in log_entries}
         there = [entry for entry in log_entries if entry["event_type"] is None]
         known = [entry for entry in there if entry["_batch_id"] <= batch_id]
@@ -126,7 +126,7 @@ class StreamSchema:
         """The same, that remembers in another lake what it learns."""
         other = copy.copy(self)
         other._shapes, other._agreed_by = dict(self._shapes), dict(self._agreed_by)
-        other._path = schema_log.ensured(spark, lake)
+        other._log = replace(self._log, path=schema_log.ensured(spark, lake))
         return other
 
     def agreed_before(self, batch_id: int) -> AvroSchemas | None:
@@ -211,14 +211,7 @@ class StreamSchema:
         if is_new:
             columns_json, added = result.schema.json(), list(result.added)
             rows.append(Entry(version=self.version, schema=columns_json, added=added))
-        schema_log.append(
-            self._path,
-            rows,
-            stream=self._stream.name,
-            batch_id=batch_id,
-            now=now,
-            application=f"{self._application}/{part}",
-        )
+        self._log.append(rows, batch_id, now, part)
 
     def _with_declared(self, recorded: T.StructType) -> T.StructType:
         declared = declared_schema(self._stream.columns)

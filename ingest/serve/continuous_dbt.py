@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ingest.errors import HeadwaterError, ModelFailed
-from ingest.serve.backlog import BuildBatch, BuildQueue, Built, Outcome
-from ingest.serve.claims import ModelLeases
+from ingest.serve.build_queue import BuildBatch, BuildQueue, Built, Outcome
 from ingest.serve.dbt_build import DbtBuild, first_line
-from ingest.serve.facts import Catalog, DriverState
+from ingest.serve.driver_state import Catalog, DriverState
+from ingest.serve.model_leases import ModelLeases
 from ingest.serve.model_states import ModelStates
 from ingest.storage.layout import Lake
 

@@ -19,10 +19,10 @@ from dbt.task import build as dbt_build
 
 from ingest import settings
 from ingest.errors import ModelFailed
-from ingest.serve.backlog import Built, Outcome
-from ingest.serve.facts import Catalog, DriverState
+from ingest.serve.build_queue import Built, Outcome
+from ingest.serve.driver_state import Catalog, DriverState
+from ingest.serve.fast_bookkeeping import FastBookkeeping
 from ingest.serve.models import KINDS
-from ingest.serve.records import FastBookkeeping
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest

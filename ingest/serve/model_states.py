@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
-from ingest.serve.backlog import Built, Outcome
+from ingest.serve.build_queue import Built, Outcome
 from ingest.serve.models import Model
 from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake

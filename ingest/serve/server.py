@@ -18,13 +18,13 @@ from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError
 from ingest.runtime import runner
 from ingest.runtime.progress import ProgressLog
-from ingest.serve.backlog import BuildQueue
-from ingest.serve.claims import DriverViews, ModelLeases
+from ingest.serve.build_queue import BuildQueue
 from ingest.serve.continuous_dbt import ContinuousDbt
 from ingest.serve.dbt_build import DbtBuild
-from ingest.serve.facts import DriverState
+from ingest.serve.driver_state import DriverState
+from ingest.serve.fast_bookkeeping import FastBookkeeping
+from ingest.serve.model_leases import DriverViews, ModelLeases
 from ingest.serve.models import KINDS, Models, models_of, sources_of
-from ingest.serve.records import FastBookkeeping
 from ingest.serve.sql_endpoint import Address, SqlEndpoint, check_free
 from ingest.spark import launch
 from ingest.spark.session import catalog_folder, driver_session

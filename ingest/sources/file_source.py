@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from ingest import settings
 from ingest.declarations.stream import CleanSource, FileSource, Stream
@@ -102,9 +102,15 @@ def _clean(path: str, source: FileSource) -> None:
         # It left quarantine, and is not the producer's.
         return
     try:
-        if source.clean_source is CleanSource.DELETE:
-            files.delete(path)
-        elif source.move_destination:
-            files.move(path, f"{settings.located(source.move_destination)}/{inside}")
+        match source.clean_source:
+            case CleanSource.DELETE:
+                files.delete(path)
+            case CleanSource.MOVE:
+                if source.move_destination:
+                    files.move(path, f"{settings.located(source.move_destination)}/{inside}")
+            case CleanSource.OFF:
+                pass
+            case _:
+                assert_never(source.clean_source)
     except OSError as error:
         log.warning("%s has landed but cannot be cleaned up: %s", path, error.strerror)

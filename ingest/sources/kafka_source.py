@@ -31,8 +31,8 @@ log = logging.getLogger(__name__)
 
 # A producer that counts microseconds instead of milliseconds is thousands of years ahead.
 _IS_SHOWN = is_in_range(T.TimestampType(), "timestamp")
-# Provenance, and bytes, of what Spark reads.
-COLUMNS = (
+# SQL of provenance and bytes, on what Spark reads of a topic.
+COLUMN_EXPRESSIONS = (
     *("topic as _source", "partition as _partition", "offset as _offset", "key as _key"),
     *("headers as _headers", f"if({_IS_SHOWN}, timestamp, null) as _timestamp", "value"),
 )
@@ -132,7 +132,7 @@ class KafkaStreamSource:
             reader = reader.option("maxOffsetsPerTrigger", source.max_offsets_per_trigger)
             which = "subscribePattern" if source.topic_pattern else "subscribe"
             reader = reader.option(which, source.topic_pattern or source.topics[0])
-        return reader.load().selectExpr(*COLUMNS)
+        return reader.load().selectExpr(*COLUMN_EXPRESSIONS)
 
     def read_batch(self, rows: DataFrame, batch: int, batch_id: int) -> MessageBatch:
         """See StreamSource. Raises DataLost where a topic is not the one that was read before."""

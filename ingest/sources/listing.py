@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime
+from typing import assert_never
 from urllib.parse import unquote
 
 from ingest import settings
 from ingest.declarations.globs import matches
-from ingest.declarations.stream import DatedFolders, FileSource, Stream
+from ingest.declarations.stream import DatedFolders, FileSource, KafkaSource, Stream
 from ingest.errors import DeclarationInvalid, FolderMissing, SourceUnreadable
 from ingest.storage import files
 from ingest.storage.files import FoundFile
@@ -31,11 +32,17 @@ def check_paths(streams: Iterable[Stream]) -> list[str]:
     """Folders that are not there yet, in words. Raises DeclarationInvalid where one is a file."""
     missing, wrong = [], []
     for stream in streams:
-        if isinstance(stream.source, FileSource) and (reason := _why_no_folder(stream.source)):
-            place = f"{stream.declared_in}: {stream.name}"
-            missing.append(f"{place}: {reason}")
-            if files.is_file(_folder_of(stream.source)):
-                wrong.append((place, f"meta.ingest.{reason}"))
+        match source := stream.source:
+            case FileSource():
+                if reason := _why_no_folder(source):
+                    place = f"{stream.declared_in}: {stream.name}"
+                    missing.append(f"{place}: {reason}")
+                    if files.is_file(_folder_of(source)):
+                        wrong.append((place, f"meta.ingest.{reason}"))
+            case KafkaSource():
+                pass
+            case _:
+                assert_never(source)
     if wrong:
         raise DeclarationInvalid(wrong)
     return missing

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as T
 
-from ingest.spark.data_types import has_local_times
 from ingest.spark.sql import quoted, sql_type, text_literal
 from ingest.storage import delta_log
 from ingest.storage.layout import LOG, Lake, is_table, storage_at
+from ingest.type_walk import has_local_times
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession

@@ -1,6 +1,6 @@
 {#-
     Return the types of columns that a stream's records have without a declaration, as {path: type}:
-    those of an envelope (as in ingest/declarations/envelopes.py), the bytes of a message that is
+    those of an envelope (as in ingest/declarations/envelope_defaults.py), the bytes of a message that is
     not decoded, and the columns that identify events.
 -#}
 {% macro envelope_types(stream) -%}

@@ -15,7 +15,7 @@ from ingest.decoders.decoder import RESCUED, SCHEMA_ID
 from ingest.decoders.input import FITS, GROUP, RECORD, VARIANTS, ColumnReader
 from ingest.parse.timestamps import without_instants
 from ingest.schemas.conversion import cast_exactly, typed
-from ingest.sources.kafka_source import COLUMNS
+from ingest.sources.kafka_source import COLUMN_EXPRESSIONS
 
 JSON = ["1", "1.50", "1e5", '"a"', "null", "true", "{}", "[]", '{"b": 1, "a": [{"x": null}]}']
 NO_JSON = ["", " ", "NaN", "-Infinity", "01", "{'a': 1}", "{a: 1}", '{"a": 1', '{"a": 1, "a": 2}']
@@ -197,5 +197,5 @@ def test_a_message_has_no_time_that_readers_cannot_show(spark: SparkSession) -> 
         *("'t' as topic", "0 as partition", "0L as offset", "null as key", "null as headers"),
         "null as value",
     )
-    times = [row._timestamp for row in sent.selectExpr(*COLUMNS).collect()]
+    times = [row._timestamp for row in sent.selectExpr(*COLUMN_EXPRESSIONS).collect()]
     assert [one and round(one.timestamp() * 1000) for one in times] == [millis[0], None, -1]

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from ingest.serve import backlog, continuous_dbt
-from ingest.serve.backlog import BuildQueue, Built, Outcome
+from ingest.serve import build_queue, continuous_dbt
+from ingest.serve.build_queue import BuildQueue, Built, Outcome
 from ingest.serve.continuous_dbt import ContinuousDbt
-from ingest.serve.facts import Catalog
+from ingest.serve.driver_state import Catalog
 from ingest.serve.models import Model, Models
 from ingest.storage.layout import Lake
 
@@ -139,7 +139,7 @@ def test_type_waiting_for_columns_is_reported_again_with_new_rows(
 def test_catalog_is_synced_again_only_if_it_may_be_incomplete(
     dbt: Dbt, facts: DriverState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backlog, "_FIRST", 0.0)
+    monkeypatch.setattr(build_queue, "_FIRST", 0.0)
     models = Models({"a": Model(id="a", name="a")}, {"visits": {"a"}})
     for builder in running(made(models, dbt, facts, tmp_path)):
         assert dbt.has_built(2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +14,16 @@ from pyspark.sql import types as T
 
 from ingest.cli import show
 from ingest.declarations import project
-from ingest.declarations.reading import read_stream
-from ingest.declarations.stream import Envelope, Format, SchemaEvolution
+from ingest.declarations.reading import json_schema, read_stream
+from ingest.declarations.stream import (
+    CleanSource,
+    Envelope,
+    Format,
+    OnDataLoss,
+    PerType,
+    SchemaEvolution,
+    SourceKind,
+)
 from ingest.declarations.values import duration, size_in_bytes, split_path
 from ingest.errors import DeclarationInvalid, SelectionEmpty
 
@@ -59,6 +68,24 @@ def test_three_keys_make_a_stream() -> None:
     assert (stream.format, stream.envelope) == (Format.JSON, Envelope.NONE)
     assert stream.evolution.mode is SchemaEvolution.ADD_NEW_COLUMNS
     assert stream.identity.deduplicate_within is None
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("from", SourceKind),
+        ("format", Format),
+        ("envelope", Envelope),
+        ("schema_evolution", SchemaEvolution),
+        ("on_data_loss", OnDataLoss),
+        ("clean_source", CleanSource),
+        ("per_type", PerType),
+    ],
+)
+def test_the_schema_for_editors_has_the_choices_that_the_code_knows(
+    key: str, kind: type[Enum]
+) -> None:
+    assert json_schema()["properties"][key]["enum"] == [one.value for one in kind]
 
 
 WRONG = {

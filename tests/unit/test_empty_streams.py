@@ -10,8 +10,8 @@ from typing import Any
 import jinja2
 import pytest
 
-from ingest.declarations.envelopes import with_envelope_hints, with_source
-from ingest.declarations.stream import Envelope
+from ingest.declarations.envelope_defaults import with_envelope_hints, with_identity, with_source
+from ingest.declarations.stream import Envelope, SourceKind
 
 MACROS = {
     "empty_stream_columns": "catalog",
@@ -55,21 +55,31 @@ def envelope_types(declared: dict[str, Any]) -> dict[str, str]:
     return answer
 
 
-@pytest.mark.parametrize(
+ENVELOPES = pytest.mark.parametrize(
     "declared",
     [
-        {"from": "postgres"},
-        {"from": "kafka", "format": "avro", "envelope": "debezium"},
-        {"from": "files", "format": "csv", "envelope": "dms"},
-        {"from": "kafka", "format": "json", "envelope": "cloudevents"},
+        *({"from": one.value, "format": "json"} for one in SourceKind),
+        *({"from": "kafka", "format": "json", "envelope": one.value} for one in Envelope),
     ],
     ids=lambda declared: declared.get("envelope", declared["from"]),
 )
+
+
+@ENVELOPES
 def test_a_stream_shows_its_envelope_before_its_first_record(declared: dict[str, Any]) -> None:
-    envelope = Envelope(with_source(declared)["envelope"])
+    envelope = Envelope(with_source(declared).get("envelope", "none"))
     hints = with_envelope_hints((), envelope)
     wanted = {hint.path[0]: hint.type.simpleString() for hint in hints if hint.type}
     assert envelope_types(declared) == wanted
+
+
+@ENVELOPES
+def test_a_stream_is_split_by_event_type_if_its_envelope_has_a_payload(
+    declared: dict[str, Any],
+) -> None:
+    given = with_identity(with_source(declared))
+    wanted = given.get("payload") if "event_type" in given else None
+    assert asked("event_payload", stream(declared)) == wanted
 
 
 def test_outbox_shows_envelope_and_event_type() -> None:

@@ -14,7 +14,7 @@ from ingest.cli import status
 from ingest.errors import ConnectorFailed, DataLost, GapFound
 from ingest.runtime.progress import read_totals, save_totals
 from ingest.serve import gaps
-from ingest.serve.backlog import Built, Outcome
+from ingest.serve.build_queue import Built, Outcome
 from ingest.serve.model_states import ModelStates
 from ingest.serve.models import Model
 from ingest.storage.json_files import write_json

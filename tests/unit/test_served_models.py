@@ -11,7 +11,7 @@ import pytest
 
 from dbt_headwater import shortened
 from ingest.errors import DeclarationInvalid
-from ingest.serve.backlog import Built, Outcome
+from ingest.serve.build_queue import Built, Outcome
 from ingest.serve.dbt_build import first_line
 from ingest.serve.model_states import ModelStates, model_states
 from ingest.serve.models import Model, models_of, sources_of

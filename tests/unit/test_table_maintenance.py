@@ -15,7 +15,7 @@ import pytest
 from ingest.cdc.current_table import CurrentRowsTable
 from ingest.declarations.stream import Format, KafkaSource, Stream
 from ingest.errors import HeadwaterError, TransientError
-from ingest.runtime.upkeep import TableMaintenance, kept_up
+from ingest.runtime.table_maintenance import TableMaintenance, kept_up
 from ingest.storage.layout import Lake
 
 STREAM = Stream(

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from ingest.serve.facts import DriverState
+from ingest.serve.driver_state import DriverState
 from ingest.storage.layout import Lake
 from tests.unit.test_scaffold import stream
 

@@ -6,7 +6,7 @@ from collections.abc import Set
 
 import pytest
 
-from ingest.serve.claims import CLAIM, GIVEN, SILENCE, ModelLeases
+from ingest.serve.model_leases import CLAIM, GIVEN, SILENCE, ModelLeases
 
 
 class Told:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, TableFeatures, write_deltalake
 
-from ingest.serve.records import FastBookkeeping
+from ingest.serve.fast_bookkeeping import FastBookkeeping
 from ingest.storage import delta_log
 from ingest.storage.layout import Lake
 
@@ -123,7 +123,7 @@ def test_spark_scans_for_values_without_statistics(views: FastBookkeeping, colum
 def test_spark_looks_for_values_of_many_rows(
     views: FastBookkeeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingest.serve.records._MOST_ROWS", 2)
+    monkeypatch.setattr("ingest.serve.fast_bookkeeping._MOST_ROWS", 2)
     assert views.affected_values(("silver", "views"), "minute", "_batch_id", (1, 2))
     assert views.affected_values(("silver", "views"), "minute", "_batch_id", (0, 2)) is None
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from ingest.serve.backlog import BuildBatch, BuildQueue, Outcome
+from ingest.serve.build_queue import BuildBatch, BuildQueue, Outcome
 from ingest.serve.models import Model, Models
 
 # orders → stg → events → (daily, report); trucks → positions → map

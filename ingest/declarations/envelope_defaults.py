@@ -1,13 +1,16 @@
-"""What an envelope says of itself, so that no declaration has to."""
+"""Keys, order and types that an envelope gives a declaration, which may say otherwise.
+
+The records themselves are read in `ingest/envelopes`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from ingest.column_names import folded
 from ingest.declarations.datatypes import data_type
-from ingest.declarations.stream import ColumnHint, Envelope
+from ingest.declarations.stream import ColumnHint, Envelope, Format, SourceKind
 
 # CloudEvents 1.0: source + id is unique for each event.
 # Debezium for PostgreSQL: the position in the log orders changes, also across transactions.
@@ -52,9 +55,14 @@ _TYPES: dict[Envelope, dict[str, str]] = {
 
 def with_source(declared: Mapping[str, Any]) -> Mapping[str, Any]:
     """A declaration, with what its source says of bytes and envelope."""
-    if declared.get("from") == "postgres":
-        return {"format": "json", "envelope": Envelope.DEBEZIUM.value, **declared}
-    return declared
+    match source := SourceKind(declared["from"]):
+        case SourceKind.POSTGRES:
+            said = {"format": Format.JSON.value, "envelope": Envelope.DEBEZIUM.value}
+            return {**said, **declared}
+        case SourceKind.FILES | SourceKind.KAFKA:
+            return declared
+        case _:
+            assert_never(source)
 
 
 def with_identity(declared: Mapping[str, Any]) -> Mapping[str, Any]:
