@@ -25,10 +25,8 @@ from dbt.plugins.manager import dbtPlugin
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from ingest.errors import HeadwaterError
-from ingest.spark import internals, profiles
+from ingest.spark import internals, launch, profiles
 from ingest.spark.checkpointed import CheckpointCache
-from ingest.spark.java import find_java
-from ingest.spark.shell import with_programs
 from ingest.storage import embedded_catalog
 
 _WAREHOUSE = "spark.sql.warehouse.dir"
@@ -67,9 +65,7 @@ def prepare(parameters: Mapping[str, Any]) -> None:
     if folder is not None:
         embedded_catalog.hold(folder)
     if not _spark_runs():
-        java = find_java(os.environ)
-        python = Path(sys.executable)
-        adopt(with_programs(os.environ, java_home=java.home, python=python))
+        adopt(launch.cleaned(os.environ))
 
 
 def session_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:

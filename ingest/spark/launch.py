@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from ingest import settings
 from ingest.spark import java, profiles, shell
 
 
-def prepare_process() -> None:
-    """Point this process and its children at the project's own Java, Python and Spark.
+def cleaned(environ: Mapping[str, str]) -> dict[str, str]:
+    """Environment with the project's own Java, Python and Spark. Raises JavaMissing, InputError.
 
     A data engineer's shell often names another Spark, and PySpark would start that one.
-    Raises JavaMissing.
     """
-    environ = settings.environment()
     home = java.find_java(environ).home
     clean = shell.with_programs(environ, java_home=home, python=Path(sys.executable))
-    if not profiles.is_local():
-        clean = shell.for_cluster(environ, clean)
+    return clean if profiles.is_local() else shell.for_cluster(environ, clean)
+
+
+def prepare_process() -> None:
+    """Point this process and its children there. Raises as `cleaned`."""
+    environ = settings.environment()
+    clean = cleaned(environ)
     for name in set(environ) - set(clean):
         del environ[name]
     environ.update(clean)

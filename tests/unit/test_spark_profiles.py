@@ -128,6 +128,12 @@ def test_the_shell_names_a_cluster_where_spark_runs_on_one(
     assert ("HADOOP_CONF_DIR" in environ, "SPARK_LOCAL_IP" in environ) == (is_kept, not is_kept)
 
 
+def test_dbt_has_private_parts_only_where_they_are_on() -> None:
+    """Where its own Spark has started (`dbt_headwater.prepare_session_once`)."""
+    text = Path(profiles.__file__).parents[2].joinpath("profiles.yml").read_text("utf-8")
+    assert "AbstractFileSystem" not in text
+
+
 @pytest.mark.usefixtures("conf_dir")
 def test_a_class_that_spark_does_not_have_is_left_out(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
