@@ -34,7 +34,7 @@ from live.usage import MEMORY, Usage
 from live.wishes import Wishes
 
 # Seconds in which all that was produced has landed, once nothing more comes.
-_TO_CATCH_UP = 180.0
+_TO_CATCH_UP = 300.0
 # Seconds in which the streams begin, of the first play: Spark, connector, snapshot.
 _TO_BEGIN = 180.0
 # Seconds between two looks at memory and cores.
@@ -262,9 +262,10 @@ def _caught_up(database: str, broker: str, board: Board, server: Server, watch: 
 
 
 def _are_applied(root: Path, customers: StreamProgress) -> bool:
-    """Whether the tables of living rows hold all that has landed."""
-    return customers.current_batch_id >= customers.newest_batch_id and is_up_to_date(
-        root, "silver.live_orders_current"
+    """Whether the tables of living rows and the models hold all that has landed."""
+    return customers.current_batch_id >= customers.newest_batch_id and all(
+        is_up_to_date(root, f"silver.{name}")
+        for name in ("live_orders_current", "live_page_view_events")
     )
 
 

@@ -29,7 +29,7 @@ def test_live_marketplace_lands_completely(tmp_path: Path) -> None:
     )
     stack = Stack(Lake(str(lake)))
     try:
-        said, _ = process.communicate(timeout=600)
+        said, _ = process.communicate(timeout=800)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGTERM)
