@@ -5,15 +5,18 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
 # Small queries keep one core busy with planning, so two groups of tests run at a time.
 # The longest come first, so that none runs alone at the end.
-TESTS := test-build test-ingest test-live test-suite test-play test-commands
+TESTS := test-build test-ingest test-live test-suite test-commands lint
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
+# Tests of minutes, of what shorter tests show in parts.
+LONG := tests/build/test_arrival_order.py tests/build/test_moving_rows.py
+PLAY := tests/live/test_play.py
 # Durations of each group of tests.
 REPORTS := target/tests
 REPORT = --junitxml=$(REPORTS)/$@.xml
 # Tests that draw their input.
 PROMISES = $(shell grep -rlw fuzzing tests --include='test_*.py')
-.PHONY: help setup demo live test test-fast $(TESTS) fuzz lint docs bench other-spark lock clean
+.PHONY: help setup demo live test test-fast test-long $(TESTS) fuzz docs bench other-spark lock clean
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -27,8 +30,9 @@ demo: ## Ingest a marketplace's day, build silver and gold, compare with the tru
 live: ## The same on Kafka and PostgreSQL, continuously, until Ctrl-C (ARGS="--seconds 60")
 	@$(RUN) python -m live $(ARGS)
 
-test: lint ## Lint, then every test, two groups at a time
-	@echo "Groups of tests run two at a time for some minutes; each prints when it is done."
+test: ## Lint and test, two groups of tests at a time
+	@$(RUN)
+	@echo "Groups of tests run two at a time for half an hour; each prints when it is done."
 	@rm -rf $(REPORTS)
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(GROUPED) $(TESTS); status=$$?; \
 	$(RUN) python -m scripts.slowest $(REPORTS); exit $$status
@@ -36,8 +40,12 @@ test: lint ## Lint, then every test, two groups at a time
 test-fast: ## The tests that need no Spark
 	@$(RUN) pytest tests/unit
 
+test-long: ## The live marketplace, and models whose input comes in any order
+	@$(RUN) pytest $(LONG)
+	@$(RUN) pytest $(PLAY)
+
 test-build:
-	@$(RUN) pytest $(REPORT) tests/build $(addprefix --ignore=,tests/build/dbt_suite $(COMMANDS))
+	@$(RUN) pytest $(REPORT) tests/build $(addprefix --ignore=,tests/build/dbt_suite $(COMMANDS) $(LONG))
 
 test-ingest:
 	@$(RUN) pytest $(REPORT) tests/unit tests/spark
@@ -49,11 +57,7 @@ test-commands:
 	@$(RUN) pytest $(REPORT) $(COMMANDS)
 
 test-live:
-	@$(RUN) pytest $(REPORT) tests/live --ignore=tests/live/test_play.py
-
-# A group of its own, so that both jobs end together.
-test-play:
-	@$(RUN) pytest $(REPORT) tests/live/test_play.py
+	@$(RUN) pytest $(REPORT) tests/live --ignore=$(PLAY)
 
 # Ten times the cases, from a seed of the moment, which the first line names.
 FUZZ := HEADWATER_FUZZ=$(or $(CASES),10) HEADWATER_FUZZ_SEED=$(or $(SEED),$(shell date +%s))

@@ -23,7 +23,7 @@ STEPS: Final = 3
 DAYS: Final = [None, *(dt.date(2026, 3, day) for day in range(1, 5))]
 WEIGHTS: Final = [None, 1, 2, 3, 4]
 MARKS: Final = "ops.model_marks"
-# Histories that `make test` draws.
+# Histories that `make test-long` draws.
 _USUAL: Final = 40
 
 Rows = Counter[tuple[Any, ...]]
