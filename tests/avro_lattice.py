@@ -151,7 +151,7 @@ def leaves() -> list[Kind]:
         ),
         Kind("double", _one_of(0.1, -0.0, 1e300, 5e-324, 2.0**63, math.nan, -math.inf), _same),
         Kind("string", _one_of(*_TEXTS), _same),
-        Kind("bytes", _one_of(b"", b"text", b"\x00\xff"), bytearray),
+        Kind("bytes", _one_of(b"", b"text", b"\x00\xff"), bytes),
         Kind(_logical("int", "date"), _one_of(0, 20_000, -719_163, 2**31 - 1, -(2**31)), _day),
         Kind(_logical("int", "time-millis"), _one_of(0, 86_399_999, -1, 2**31 - 1), _clock(10**3)),
         Kind(_logical("long", "time-micros"), _one_of(0, 29_730_500_001, 2**62), _clock(10**6)),
@@ -168,7 +168,7 @@ def leaves() -> list[Kind]:
         Kind(_logical("long", "uuid"), _one_of(5), _same),
         Kind(_logical("long", "date"), _one_of(20_000), _same),
         Kind(_logical("int", "timestamp-millis"), _one_of(5), _same),
-        Kind(_logical("bytes", "decimal"), _one_of(b"\x04\xd2"), bytearray),
+        Kind(_logical("bytes", "decimal"), _one_of(b"\x04\xd2"), bytes),
         Kind({"type": "string", "connect.name": "somebody.else"}, _one_of(*_TEXTS), _same),
     ]
 
@@ -182,7 +182,7 @@ def named_leaves(name: str) -> list[Kind]:
             _one_of(bytes(range(16))),
             lambda value: str(UUID(bytes=value)),
         ),
-        Kind(_fixed(3)(name), _one_of(b"abc", b"\x00\xff\x7f"), bytearray),
+        Kind(_fixed(3)(name), _one_of(b"abc", b"\x00\xff\x7f"), bytes),
         Kind(
             _fixed(4, logicalType="decimal", precision=5, scale=1)(name),
             _one_of(b"\x00\x00\x04\xd2", b"\x7f\xff\xff\xff"),
@@ -193,7 +193,7 @@ def named_leaves(name: str) -> list[Kind]:
             _one_of(b"\x00" * 15 + b"\x07", b"\xff" * 16, b"\x01" * 16, b"\x7f" * 16),
             _decimal(36, 4),
         ),
-        Kind(_fixed(12, logicalType="duration")(name), _one_of(bytes(range(12))), bytearray),
+        Kind(_fixed(12, logicalType="duration")(name), _one_of(bytes(range(12))), bytes),
     ]
 
 

@@ -34,6 +34,9 @@ def as_python(value: Any) -> Any:
         return {name: as_python(one) for name, one in value.asDict().items()}
     if isinstance(value, dict):
         return {name: as_python(one) for name, one in value.items()}
+    if isinstance(value, bytearray):
+        # Of Spark before 4.1.
+        return bytes(value)
     return [as_python(one) for one in value] if isinstance(value, list) else value
 
 
