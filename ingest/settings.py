@@ -49,6 +49,11 @@ def located(path: str) -> str:
     return str((project_dir() / Path(path).expanduser()).resolve())
 
 
+def is_remote(path: str) -> bool:
+    """Whether `path` is a URL of another place than this machine's folders."""
+    return "://" in path and not path.startswith("file://")
+
+
 def lake() -> str:
     """Root of all tables, absolute."""
     return located(os.environ.get("HEADWATER_LAKE") or "lake")
@@ -57,6 +62,16 @@ def lake() -> str:
 def landing() -> str:
     """Root of the landing folders, absolute."""
     return located(os.environ.get("HEADWATER_LANDING") or "landing")
+
+
+def local_folder(lake: str) -> Path:
+    """Folder of what stays on this machine of a lake: Java's log, the embedded catalog.
+
+    That is the lake itself, unless it is remote.
+    """
+    if not is_remote(lake):
+        return Path(lake.removeprefix("file://"))
+    return project_dir() / "target" / "lakes" / re.sub(r"\W+", "-", lake).strip("-")
 
 
 def driver_memory() -> str:
