@@ -5,7 +5,7 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
 # Small queries keep one core busy with planning, so two groups of tests run at a time.
 # The longest come first, so that none runs alone at the end.
-TESTS := test-build test-ingest test-live test-suite test-play test-commands
+TESTS := test-build test-ingest test-live test-suite test-s3 test-play test-commands
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
 # Durations of each group of tests.
@@ -41,6 +41,9 @@ test-build:
 
 test-ingest:
 	@$(RUN) pytest $(REPORT) tests/unit tests/spark
+
+test-s3:
+	@$(RUN) pytest $(REPORT) tests/s3
 
 test-suite:
 	@$(RUN) pytest $(REPORT) tests/build/dbt_suite

@@ -14,6 +14,8 @@
     HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
     HEADWATER_SPARK_CONF    file of Spark's settings, as spark-defaults.conf   default: none
     HEADWATER_SPARK_INTERNALS   off: use no private parts of Spark   default: on
+    HEADWATER_S3_CONDITIONAL_PUT  off: the S3 server has no conditional put, so one Spark driver
+                             may write a table   default: on
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
 
 Relative paths are relative to the project, which is the nearest folder at or above the
@@ -106,10 +108,12 @@ def spark_conf() -> str | None:
 
 def uses_spark_internals() -> bool:
     """Whether private parts of Spark may be used where they make it faster. Raises InputError."""
-    declared = os.environ.get("HEADWATER_SPARK_INTERNALS") or "on"
-    if declared not in ("on", "off"):
-        raise InputError(f"HEADWATER_SPARK_INTERNALS={declared}: allowed are on and off")
-    return declared == "on"
+    return _is_on("HEADWATER_SPARK_INTERNALS")
+
+
+def has_conditional_put() -> bool:
+    """Whether the S3 server refuses to put an object where one is. Raises InputError."""
+    return _is_on("HEADWATER_S3_CONDITIONAL_PUT")
 
 
 def kafka_properties() -> str | None:
@@ -160,3 +164,11 @@ def failpoint() -> str | None:
 def environment() -> MutableMapping[str, str]:
     """All variables of this process, which its children are given."""
     return os.environ
+
+
+def _is_on(name: str) -> bool:
+    """Whether a switch is on, which it is by default. Raises InputError."""
+    declared = os.environ.get(name) or "on"
+    if declared not in ("on", "off"):
+        raise InputError(f"{name}={declared}: allowed are on and off")
+    return declared == "on"

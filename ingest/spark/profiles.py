@@ -186,5 +186,10 @@ def s3_settings(lake: str, class_path: str) -> dict[str, str]:
         raise InputError(f"{project / s3.CLIENT} holds no client of S3; run 'make setup' first")
     return {
         CLASS_PATH: f"{class_path}:{project / s3.CLIENT}/*",
-        **s3.session_settings(settings.environment(), user, is_local=is_local()),
+        **s3.session_settings(
+            settings.environment(),
+            user,
+            is_local=is_local(),
+            has_conditional_put=settings.has_conditional_put(),
+        ),
     }

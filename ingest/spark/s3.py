@@ -7,7 +7,6 @@ are the variables that AWS's tools and deltalake take:
     AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_ENDPOINT   server, where it is not AWS's own
     AWS_VIRTUAL_HOSTED_STYLE_REQUEST   true: buckets are host names of that server, not folders
     AWS_REGION, AWS_DEFAULT_REGION     region
-    AWS_CONDITIONAL_PUT                disabled: the server has no conditional put
 
 Credentials never become settings of Spark, which show them in its UI and logs: Hadoop looks them
 up, as AWS's tools do. Standard library only, because set-up names the jars.
@@ -53,32 +52,28 @@ def is_asked_for(user: Iterable[str]) -> bool:
 
 
 def session_settings(
-    environ: Mapping[str, str], user: Iterable[str] = (), *, is_local: bool = True
+    environ: Mapping[str, str],
+    user: Iterable[str] = (),
+    *,
+    is_local: bool = True,
+    has_conditional_put: bool = True,
 ) -> dict[str, str]:
     """Settings of a session on S3, but for the class path and what the user sets otherwise.
 
     `environ` names the server; `user` are names of the user's own settings; `is_local` says
-    whether Spark runs on this machine alone.
+    whether Spark runs on this machine alone. Without conditional put Delta's own log store is
+    left, which knows one driver.
     """
     theirs = set(user)
-    found = {
-        # Of a log that grows for weeks, list what is new only.
-        "spark.hadoop.delta.enableFastS3AListFrom": "true",
-        **({} if _ENDPOINT in theirs else _server(environ)),
-    }
+    found = {} if _ENDPOINT in theirs else _server(environ)
     if region := _first(environ, "AWS_REGION", "AWS_DEFAULT_REGION"):
         found[f"{_ENDPOINT}.region"] = region
     # A cluster's own configuration of Hadoop says who its machines are.
     if is_local or "HADOOP_CONF_DIR" not in environ:
         found[_PROVIDERS] = _CREDENTIALS
-    if _ANY_STORE not in theirs and has_conditional_put(environ):
+    if _ANY_STORE not in theirs and has_conditional_put:
         found[_OWN_STORE] = LOG_STORE
     return found
-
-
-def has_conditional_put(environ: Mapping[str, str]) -> bool:
-    """Whether the server refuses to put an object where one is, if it is asked to."""
-    return environ.get("AWS_CONDITIONAL_PUT", "").lower() != "disabled"
 
 
 def _server(environ: Mapping[str, str]) -> dict[str, str]:

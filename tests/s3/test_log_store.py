@@ -134,7 +134,7 @@ def test_a_store_without_conditional_put_is_named_with_the_remedy(
     proxy: FaultyProxy, writer: LogWriter
 ) -> None:
     proxy.plan = faults(Fault.NOT_IMPLEMENTED)
-    with pytest.raises(Py4JJavaError, match="AWS_CONDITIONAL_PUT=disabled"):
+    with pytest.raises(Py4JJavaError, match="HEADWATER_S3_CONDITIONAL_PUT=off"):
         writer.write(commit(0, "plain"), ["mine"])
 
 
@@ -155,13 +155,22 @@ def test_actions_that_end_early_leave_no_object(
     assert proxy.requests("PUT") == 0
 
 
-def test_what_is_listed_grows_with_what_is_new_only(
+def test_a_log_is_listed_from_a_version_on_by_one_request(
     server: S3Server, proxy: FaultyProxy, writer: LogWriter
 ) -> None:
     folder = server.path("long/_delta_log")
-    folder.mkdir(parents=True)
-    for version in range(2_500):
-        (folder / f"{version:020}.json").touch()
+    (folder / "_sidecars").mkdir(parents=True)
+    (folder / "_sidecars" / "one.parquet").touch()
+    names = [f"{version:020}.{suffix}" for version in range(2_500) for suffix in ("crc", "json")]
+    for name in names:
+        (folder / name).touch()
     proxy.seen.clear()
-    assert len(writer.list_from(commit(2_490, "long"))) == 10
-    assert len([path for _, path in proxy.seen if "list-type=2" in path]) <= 2
+    assert writer.list_from(commit(2_490, "long")) == names[2 * 2_490 + 1 :]
+    assert len(proxy.seen) == 1
+    assert writer.list_from(f"long/_delta_log/{0:020}.") == names
+    assert writer.list_from(commit(2_500, "long")) == []
+
+
+def test_a_log_that_does_not_exist_is_not_found(writer: LogWriter) -> None:
+    with pytest.raises(Py4JJavaError, match="FileNotFoundException"):
+        writer.list_from(commit(0, "absent"))

@@ -62,18 +62,8 @@ def test_a_cluster_with_its_own_hadoop_knows_its_credentials() -> None:
         assert ("aws.credentials.provider" in found) == is_ours
 
 
-@pytest.mark.parametrize(
-    ("environ", "user", "is_ours"),
-    [
-        ({}, (), True),
-        ({"AWS_CONDITIONAL_PUT": "etag"}, (), True),
-        ({"AWS_CONDITIONAL_PUT": "disabled"}, (), False),
-        # Delta refuses both at once.
-        ({}, ("spark.delta.logStore.class",), False),
-    ],
-)
-def test_the_log_store_is_ours_unless_it_is_turned_off(
-    environ: dict[str, str], user: tuple[str, ...], *, is_ours: bool
-) -> None:
-    store = session_settings(environ, user).get("spark.delta.logStore.s3a.impl")
-    assert store == (s3.LOG_STORE if is_ours else None)
+def test_the_log_store_is_ours_unless_the_user_names_one_for_all() -> None:
+    """Delta refuses both at once."""
+    name = "spark.delta.logStore.s3a.impl"
+    assert session_settings({})[name] == s3.LOG_STORE
+    assert name not in session_settings({}, ["spark.delta.logStore.class"])

@@ -216,6 +216,19 @@ def test_what_the_user_sets_of_s3_wins(conf_dir: Path, monkeypatch: pytest.Monke
     assert S3A not in builder_settings("s3a://bucket/lake", {})
 
 
+@pytest.mark.usefixtures("conf_dir")
+def test_delta_own_log_store_is_left_to_a_server_without_conditional_put(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HEADWATER_S3_CONDITIONAL_PUT", "off")
+    built = builder_settings("s3a://bucket/lake", {})
+    assert "spark.delta.logStore.s3a.impl" not in built
+    assert s3.CLIENT in built[profiles.CLASS_PATH]
+    monkeypatch.setenv("HEADWATER_S3_CONDITIONAL_PUT", "no")
+    with pytest.raises(InputError, match="HEADWATER_S3_CONDITIONAL_PUT=no: allowed are on and off"):
+        builder_settings("s3a://bucket/lake", {})
+
+
 def test_parts_for_a_local_disk_are_left_out_where_the_lake_is_on_s3(conf_dir: Path) -> None:
     (conf_dir / ".jars" / "classes.jsa").touch()
     built = builder_settings("s3a://bucket/lake", {})
