@@ -1,5 +1,7 @@
 """Compile the project's own Java sources into one jar, beside the client of S3.
 
+    python -m scripts.java_sources
+
 Set-up does it after it has fetched the jars. The compiler comes as a jar, too, so a Java runtime is
 enough, and the same compiler runs everywhere.
 """
@@ -16,6 +18,7 @@ from pathlib import Path
 from ingest.spark.java import find_java
 from ingest.spark.s3 import CLIENT, LOG_STORE_JAR
 
+ROOT = Path(__file__).resolve().parent.parent
 SOURCES = "ingest/spark/java"
 COMPILER = ".jars-compiler"
 # The oldest Java that the project runs on.
@@ -65,3 +68,7 @@ def _spark_jars() -> Path:
     if not found or not found.origin:
         raise SourcesRefused("pyspark is not installed")
     return Path(found.origin).parent / "jars"
+
+
+if __name__ == "__main__":
+    build(ROOT)

@@ -6,6 +6,7 @@ import random
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from py4j.protocol import Py4JJavaError
@@ -13,7 +14,7 @@ from py4j.protocol import Py4JJavaError
 from tests.fuzzing import cases, seed
 from tests.s3.faults import Fault, FaultyProxy, Plan
 from tests.s3.log_writer import LogWriter
-from tests.s3.server import S3Server
+from tests.s3.server import KEY, SECRET, S3Server
 
 # Commits of each of two processes; `make fuzz CASES=20` makes 2,000 of them.
 COMMITS = cases(100)
@@ -174,3 +175,15 @@ def test_a_log_is_listed_from_a_version_on_by_one_request(
 def test_a_log_that_does_not_exist_is_not_found(writer: LogWriter) -> None:
     with pytest.raises(Py4JJavaError, match="FileNotFoundException"):
         writer.list_from(commit(0, "absent"))
+
+
+def test_keys_are_those_of_a_profile_where_the_environment_has_none(
+    server: S3Server, tmp_path: Path
+) -> None:
+    file = tmp_path / "credentials"
+    file.write_text(f"[lakes]\naws_access_key_id={KEY}\naws_secret_access_key={SECRET}\n")
+    environ = {name: one for name, one in server.environ().items() if "KEY" not in name}
+    profile = {"AWS_PROFILE": "lakes", "AWS_SHARED_CREDENTIALS_FILE": str(file)}
+    writer = LogWriter(environ | profile, tmp_path / "java.log")
+    assert writer.write(commit(0, "of-a-profile"), ["mine"])
+    writer.close()

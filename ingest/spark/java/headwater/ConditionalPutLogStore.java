@@ -143,9 +143,9 @@ public final class ConditionalPutLogStore extends HadoopFileSystemLogStore {
                 }
                 if (failure.statusCode() == NOT_IMPLEMENTED) {
                     throw new UnsupportedOperationException(
-                            path + ": this store has no conditional put; with"
-                                    + " HEADWATER_S3_CONDITIONAL_PUT=off one driver may write a"
-                                    + " table",
+                            path + ": the server does not implement this put (501); where it has"
+                                    + " no conditional put, HEADWATER_S3_CONDITIONAL_PUT=off lets"
+                                    + " one driver write a table",
                             failure);
                 }
                 // S3 asks to send the put again; S3A would not.
