@@ -54,7 +54,7 @@ class HeadwaterPlugin(dbtPlugin):
                 credentials.server_side_parameters or {}
             )
             prepare(credentials.server_side_parameters)
-            log_java(settings.local_folder(lake_of(credentials.server_side_parameters)))
+            log_java(Path(settings.local_folder(lake_of(credentials.server_side_parameters))))
         except HeadwaterError as error:
             raise DbtRuntimeError(f"{error.code}: {error}") from None
         keep_rows()

@@ -51,9 +51,13 @@ def located(path: str) -> str:
     return str((project_dir() / Path(path).expanduser()).resolve())
 
 
-def is_remote(path: str) -> bool:
-    """Whether `path` is a URL of another place than this machine's folders."""
-    return "://" in path and not path.startswith("file://")
+def local_folder(lake: str) -> str:
+    """Folder of what a lake has on this machine alone: the lake's own, where that is a folder."""
+    if lake.startswith("file://"):
+        return lake.removeprefix("file://")
+    if "://" not in lake:
+        return lake
+    return str(project_dir() / ".local" / re.sub(r"[^\w.-]+", "-", lake))
 
 
 def lake() -> str:
@@ -64,16 +68,6 @@ def lake() -> str:
 def landing() -> str:
     """Root of the landing folders, absolute."""
     return located(os.environ.get("HEADWATER_LANDING") or "landing")
-
-
-def local_folder(lake: str) -> Path:
-    """Folder of what stays on this machine of a lake: Java's log, the embedded catalog.
-
-    That is the lake itself, unless it is remote.
-    """
-    if not is_remote(lake):
-        return Path(lake.removeprefix("file://"))
-    return project_dir() / "target" / "lakes" / re.sub(r"\W+", "-", lake).strip("-")
 
 
 def driver_memory() -> str:
@@ -114,6 +108,11 @@ def uses_spark_internals() -> bool:
 def has_conditional_put() -> bool:
     """Whether the S3 server refuses to put an object where one is. Raises InputError."""
     return _is_on("HEADWATER_S3_CONDITIONAL_PUT")
+
+
+def is_remote(path: str) -> bool:
+    """Whether `path` is a URL of another place than this machine's folders."""
+    return "://" in path and not path.startswith("file://")
 
 
 def kafka_properties() -> str | None:

@@ -30,7 +30,7 @@ from ingest.runtime.stream_query import StreamQuery, Trigger
 from ingest.runtime.table_maintenance import kept_up
 from ingest.sources.listing import check_folder
 from ingest.spark import delta_tables
-from ingest.spark.session import OUT_OF_MEMORY, exit_code, log_file, session, stop
+from ingest.spark.session import OUT_OF_MEMORY, exit_code, session, stop
 from ingest.storage.layout import Lake
 from ingest.storage.locks import stream_lock
 
@@ -298,7 +298,7 @@ def refuse_death(spark: SparkSession, lake: Lake) -> None:
     if code is not None:
         raise TerminalError(
             "Spark's Java process has ended: somebody may have killed it, the kernel for want of "
-            f"memory; see {log_file(lake.root)}. Nothing is lost; start again"
+            f"memory; see {lake.root}/_logs/spark.log. Nothing is lost; start again"
         ) from None
 
 

@@ -17,7 +17,6 @@ from ingest.errors import (
     TopicMissing,
     TransientError,
 )
-from ingest.spark.session import log_file
 from ingest.storage.layout import Lake
 
 _STORAGE = re.compile(
@@ -67,7 +66,7 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
     if isinstance(error, HeadwaterError):
         return error
     text = str(error)
-    log = log_file(lake.root)
+    log = f"{lake.root}/_logs/spark.log"
     # Memory first: what Kafka's client says of it looks like a broker that will come back.
     known = _of_memory(text, stream) or _of_kafka(text, stream) or _of_storage(text, stream)
     if known:

@@ -257,7 +257,7 @@ def test_dbt_has_the_same_of_s3() -> None:
     named = {name for name in builder_settings(lake, {}) if "s3a" in name.lower()}
     assert named == {name for name in built if "s3a" in name.lower()}
     # Derby works on folders.
-    folder = settings.local_folder(lake) / "_catalog"
+    folder = Path(settings.local_folder(lake), "_catalog")
     assert dbt_headwater.catalog_folder(built) == folder == session.catalog_folder(lake)
 
 
