@@ -5,7 +5,7 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
 # Small queries keep one core busy with planning, so two groups of tests run at a time.
 # The longest come first, so that none runs alone at the end.
-TESTS := test-build test-ingest test-live test-suite test-commands lint
+TESTS := test-build test-ingest test-live test-suite test-s3 test-commands lint
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py tests/build/test_shared_catalog.py
 # Tests of minutes, of what shorter tests show in parts.
@@ -50,6 +50,9 @@ test-build:
 test-ingest:
 	@$(RUN) pytest $(REPORT) tests/unit tests/spark
 
+test-s3:
+	@$(RUN) pytest $(REPORT) tests/s3
+
 test-suite:
 	@$(RUN) pytest $(REPORT) tests/build/dbt_suite
 
@@ -91,4 +94,4 @@ lock: ## Resolve the lock files again
 
 clean: ## Remove everything that make installed and wrote, also the demo's tables
 	rm -rf .venv .venv-sqllint .jars .jars-stack .jars-registry .jars-plugins lake lake-live landing target logs spark-warehouse metastore_db derby.log
-	rm -rf .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .jars-compiler .jars-s3client .local

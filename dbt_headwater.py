@@ -24,6 +24,7 @@ import click
 from dbt.plugins.manager import dbtPlugin
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
+from ingest import settings
 from ingest.errors import HeadwaterError
 from ingest.spark import internals, launch, profiles
 from ingest.spark.checkpointed import CheckpointCache
@@ -53,7 +54,7 @@ class HeadwaterPlugin(dbtPlugin):
                 credentials.server_side_parameters or {}
             )
             prepare(credentials.server_side_parameters)
-            log_java(Path(str(credentials.server_side_parameters.get(_WAREHOUSE) or "lake")))
+            log_java(Path(settings.local_folder(lake_of(credentials.server_side_parameters))))
         except HeadwaterError as error:
             raise DbtRuntimeError(f"{error.code}: {error}") from None
         keep_rows()
@@ -69,14 +70,32 @@ def prepare(parameters: Mapping[str, Any]) -> None:
 
 
 def session_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """A profile's Spark settings, unless the user sets them outside of the project."""
-    options = f"{parameters.get(profiles.JAVA_OPTIONS, '')} {internals.java_options()}".strip()
-    profile = {**parameters, profiles.JAVA_OPTIONS: options}
+    """A profile's Spark settings, unless the user sets them outside of the project.
+
+    They are completed by what a lake on S3 needs, and by options of the JVM.
+    """
+    lake = lake_of(parameters)
+    client = profiles.s3_settings(lake, str(parameters.get(profiles.CLASS_PATH, "")))
+    profile = {**client, **parameters}
+    if client:
+        profile[profiles.CLASS_PATH] = client[profiles.CLASS_PATH]
+    if settings.is_remote(lake):
+        # The profile names the lake where it means the folder around the catalog.
+        catalog = f"{settings.local_folder(lake)}/_catalog"
+        for name, one in profile.items():
+            profile[name] = str(one).replace(f"{lake}/_catalog", catalog)
+    archive = internals.java_options(with_s3=bool(client))
+    profile[profiles.JAVA_OPTIONS] = f"{profile.get(profiles.JAVA_OPTIONS, '')} {archive}".strip()
     return profiles.UserSettings.read().merged_into(profile)
 
 
-def log_java(lake: Path) -> None:
-    """Send what Java prints to `<lake>/_logs/spark.log`: notes that no setting silences."""
+def lake_of(parameters: Mapping[str, Any]) -> str:
+    """The root of the lake that a profile's Spark settings name."""
+    return str(parameters.get(_WAREHOUSE) or "lake")
+
+
+def log_java(folder: Path) -> None:
+    """Send what Java prints to `_logs/spark.log` in a folder: notes that no setting silences."""
     from pyspark.core import context
     from pyspark.errors import PySparkRuntimeError
 
@@ -85,7 +104,7 @@ def log_java(lake: Path) -> None:
     whole: Any = context.launch_gateway
     if getattr(whole, "is_logged", False):
         return
-    log = lake / "_logs" / "spark.log"
+    log = folder / "_logs" / "spark.log"
 
     def launch(conf: Any = None) -> Any:
         try:

@@ -14,6 +14,8 @@
     HEADWATER_JAVA_OPTIONS   more options of its JVM       default: none
     HEADWATER_SPARK_CONF    file of Spark's settings, as spark-defaults.conf   default: none
     HEADWATER_SPARK_INTERNALS   off: use no private parts of Spark   default: on
+    HEADWATER_S3_CONDITIONAL_PUT  off: the S3 server has no conditional put, so one Spark driver
+                             may write a table   default: on
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
 
 Relative paths are relative to the project, which is the nearest folder at or above the
@@ -47,6 +49,15 @@ def located(path: str) -> str:
     if "://" in path:
         return path
     return str((project_dir() / Path(path).expanduser()).resolve())
+
+
+def local_folder(lake: str) -> str:
+    """Folder of what a lake has on this machine alone: the lake's own, where that is a folder."""
+    if lake.startswith("file://"):
+        return lake.removeprefix("file://")
+    if "://" not in lake:
+        return lake
+    return str(project_dir() / ".local" / re.sub(r"[^\w.-]+", "-", lake))
 
 
 def lake() -> str:
@@ -91,10 +102,17 @@ def spark_conf() -> str | None:
 
 def uses_spark_internals() -> bool:
     """Whether private parts of Spark may be used where they make it faster. Raises InputError."""
-    declared = os.environ.get("HEADWATER_SPARK_INTERNALS") or "on"
-    if declared not in ("on", "off"):
-        raise InputError(f"HEADWATER_SPARK_INTERNALS={declared}: allowed are on and off")
-    return declared == "on"
+    return _is_on("HEADWATER_SPARK_INTERNALS")
+
+
+def has_conditional_put() -> bool:
+    """Whether the S3 server refuses to put an object where one is. Raises InputError."""
+    return _is_on("HEADWATER_S3_CONDITIONAL_PUT")
+
+
+def is_remote(path: str) -> bool:
+    """Whether `path` is a URL of another place than this machine's folders."""
+    return "://" in path and not path.startswith("file://")
 
 
 def kafka_properties() -> str | None:
@@ -145,3 +163,11 @@ def failpoint() -> str | None:
 def environment() -> MutableMapping[str, str]:
     """All variables of this process, which its children are given."""
     return os.environ
+
+
+def _is_on(name: str) -> bool:
+    """Whether a switch is on, which it is by default. Raises InputError."""
+    declared = os.environ.get(name) or "on"
+    if declared not in ("on", "off"):
+        raise InputError(f"{name}={declared}: allowed are on and off")
+    return declared == "on"

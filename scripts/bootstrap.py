@@ -33,12 +33,16 @@ if str(ROOT) not in sys.path:
 
 from ingest.errors import JavaMissing  # noqa: E402  (python -I does not look beside the script)
 from ingest.spark.java import find_java  # noqa: E402
+from ingest.spark.s3 import LOG_STORE_JAR  # noqa: E402
 from ingest.spark.shell import cleaned, with_programs  # noqa: E402
 from scripts.jars import SETS, locked_jars  # noqa: E402
 
 LOCKS = ("requirements/setup.lock", "requirements/dev.lock", "requirements/sqllint.lock")
-# Another archive of classes asks for another set-up, as other packages do.
-ARCHIVER = "scripts/classes.py"
+# Another archive of classes or other Java sources ask for another set-up, as other packages do.
+MADE_FROM = (
+    "scripts/classes.py",
+    "ingest/spark/java/headwater/ConditionalPutLogStore.java",
+)
 
 # Environments take 1.6 GB and the package cache as much again, while Spark is unpacked.
 FREE_BYTES = 4 * 10**9
@@ -123,7 +127,7 @@ def fingerprint(root: Path) -> str:
     """Stands for everything that an installation depends on, the clone's path included."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     parts = [json.dumps([project["build-system"], project["project"]], sort_keys=True), str(root)]
-    parts += [(root / name).read_text(encoding="utf-8") for name in (*LOCKS, *SETS, ARCHIVER)]
+    parts += [(root / name).read_text(encoding="utf-8") for name in (*LOCKS, *SETS, *MADE_FROM)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -144,7 +148,7 @@ def is_current(root: Path) -> bool:
         for name, folder in SETS.items()
         for jar in locked_jars(root / name)
     )
-    return all(path.exists() for path in (*programs, *jars))
+    return all(path.exists() for path in (*programs, root / LOG_STORE_JAR, *jars))
 
 
 def check_python() -> None:

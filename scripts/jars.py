@@ -1,6 +1,7 @@
 """Fetch the jars of a lock file, or write that lock file.
 
-    python -m scripts.jars fetch      what jgo.lock.toml names, into .jars/, and so of each set
+    python -m scripts.jars fetch      what jgo.lock.toml names, into .jars/, and so of each set;
+                                      then compile the project's Java, which needs them
     python -m scripts.jars lock       jgo.lock.toml from jgo.toml
 
 A jar is what its sha256 says, wherever it comes from: the local Maven repository is asked
@@ -21,17 +22,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.errors import JavaMissing
+from scripts import java_sources
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Lock file → folder, both below the project.
 SETS = {
     "jgo.lock.toml": ".jars",
+    "jgo.s3client.lock.toml": ".jars-s3client",
+    "jgo.compiler.lock.toml": ".jars-compiler",
     "jgo.stack.lock.toml": ".jars-stack",
     "jgo.registry.lock.toml": ".jars-registry",
     "jgo.converter.lock.toml": ".jars-plugins/avro",
 }
-# Sets that a copy of the project installs in place of the first one.
-OTHERS = ("jgo.spark-4.2.lock.toml",)
+# Sets that a copy of the project installs in place of the first two.
+OTHERS = ("jgo.spark-4.2.lock.toml", "jgo.spark-4.2.s3client.lock.toml")
 # Sets that hold what the POMs of their coordinates name, too.
 TRANSITIVE = {"jgo.stack.lock.toml", "jgo.converter.lock.toml"}
 
@@ -190,7 +196,8 @@ def main(arguments: list[str]) -> int:
         else:
             for lock, folder in SETS.items():
                 fetch(ROOT / lock, ROOT / folder)
-    except (JarRefused, OSError) as error:
+            java_sources.build(ROOT)
+    except (JarRefused, JavaMissing, java_sources.SourcesRefused, OSError) as error:
         print(f"error: jars: {error}", file=sys.stderr)
         return 1
     return 0

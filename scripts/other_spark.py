@@ -22,6 +22,8 @@ REPLACED = {
     "requirements/dev.lock": f"requirements/{OTHER}.lock",
     "jgo.toml": f"jgo.{OTHER}.toml",
     "jgo.lock.toml": f"jgo.{OTHER}.lock.toml",
+    "jgo.s3client.toml": f"jgo.{OTHER}.s3client.toml",
+    "jgo.s3client.lock.toml": f"jgo.{OTHER}.s3client.lock.toml",
 }
 
 

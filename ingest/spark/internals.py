@@ -35,8 +35,8 @@ _RAW_LOCAL_FILES = "org.apache.hadoop.fs.local.RawLocalFs"
 _prepared: list[Any] = []
 
 
-def local_settings() -> dict[str, str]:
-    """Settings that name private parts. Raises InputError."""
+def local_settings(lake: str) -> dict[str, str]:
+    """Settings that name private parts, for the lake at `lake`. Raises InputError."""
     if not settings.uses_spark_internals():
         return {}
     found = {}
@@ -44,6 +44,9 @@ def local_settings() -> dict[str, str]:
         found["spark.python.daemon.module"] = _DAEMON
     else:
         log.info("pyspark.daemon has no manager(): Spark starts Python workers in its own way")
+    # It replaces files by a rename, which object stores refuse where a file is.
+    if settings.is_remote(lake):
+        return found
     if manager := _class_of_spark("spark-sql_*.jar", _CHECKPOINT_MANAGER):
         found["spark.sql.streaming.checkpointFileManagerClass"] = manager
     else:
@@ -51,9 +54,12 @@ def local_settings() -> dict[str, str]:
     return found
 
 
-def java_options() -> str:
-    """Options of the JVM that name private parts. Raises InputError."""
-    return jvm_options.class_archive() if settings.uses_spark_internals() else ""
+def java_options(*, with_s3: bool) -> str:
+    """Options of the JVM that name private parts. Raises InputError.
+
+    With the client of S3 on the class path Java would not use the archive of classes.
+    """
+    return jvm_options.class_archive() if settings.uses_spark_internals() and not with_s3 else ""
 
 
 def prepare(spark: SparkSession) -> None:

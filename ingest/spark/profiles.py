@@ -10,10 +10,11 @@ from pathlib import Path
 
 from ingest import settings
 from ingest.errors import InputError
-from ingest.spark import internals, jvm_options, shell
+from ingest.spark import internals, jvm_options, s3, shell
 
 MASTER = "spark.master"
 CLASS_PATH = "spark.driver.extraClassPath"
+EXECUTOR_CLASS_PATH = "spark.executor.extraClassPath"
 # Spark puts these in front of spark.driver.extraJavaOptions, which stay the user's.
 JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 
@@ -102,6 +103,10 @@ class UserSettings:
         """What the user sets; None where the user does not."""
         return self.conf.get(name, self.defaults.get(name))
 
+    def names(self) -> set[str]:
+        """Names of all settings that the user sets."""
+        return {*self.defaults, *self.conf}
+
     def merged_into(self, profile: Mapping[str, str]) -> dict[str, str]:
         """The settings to build a session with: those of a profile, unless the user sets them.
 
@@ -159,17 +164,42 @@ def builder_settings(lake: str, more: Mapping[str, str], java_options: str = "")
     jars = settings.project_dir() / ".jars"
     if not any(jars.glob("*.jar")):
         raise InputError(f"{jars} holds no jars; run 'make setup' first")
+    class_path = f"{jars}/*"
     options = f"{jvm_options.COMMON} {java_options}"
+    client = s3_settings(lake, class_path)
     if is_local():
-        profile = LOCAL | internals.local_settings()
-        options += f" {jvm_options.CODE_CACHE} {internals.java_options()}"
+        profile = LOCAL | internals.local_settings(lake)
+        options += f" {jvm_options.CODE_CACHE} {internals.java_options(with_s3=bool(client))}"
     else:
         # Executors load Delta's classes too; the folder has to be on their machines.
-        profile = {"spark.executor.extraClassPath": f"{jars}/*"}
+        profile = {EXECUTOR_CLASS_PATH: client.get(CLASS_PATH, class_path)}
     own = {
-        CLASS_PATH: f"{jars}/*",
+        CLASS_PATH: class_path,
         "spark.driver.memory": settings.driver_memory(),
         "spark.sql.warehouse.dir": lake,
         JAVA_OPTIONS: f"{options} {settings.java_options()}",
     }
-    return UserSettings.read().merged_into(COMMON | profile | own | dict(more))
+    return UserSettings.read().merged_into(COMMON | profile | own | client | dict(more))
+
+
+def s3_settings(lake: str, class_path: str) -> dict[str, str]:
+    """What a session needs for S3, its class path included; none where nothing of it is on S3.
+
+    `lake` is the root of its lake, and `class_path` what it has without S3. Raises InputError.
+    """
+    user = UserSettings.read().names()
+    places = (lake, settings.landing())
+    if not any(map(s3.is_on_s3, places)) and not s3.is_asked_for(user):
+        return {}
+    project = settings.project_dir()
+    if not (project / s3.LOG_STORE_JAR).exists():
+        raise InputError(f"{project / s3.CLIENT} holds no client of S3; run 'make setup' first")
+    return {
+        CLASS_PATH: f"{class_path}:{project / s3.CLIENT}/*",
+        **s3.session_settings(
+            settings.environment(),
+            user,
+            is_local=is_local(),
+            has_conditional_put=settings.has_conditional_put(),
+        ),
+    }

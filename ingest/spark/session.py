@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ingest import settings
 from ingest.errors import InputError
 from ingest.spark import internals, jvm_output, launch, profiles
 
@@ -34,8 +35,8 @@ def session(name: str, lake: str) -> SparkSession:
     """A session without a catalog, for commands that work by path.
 
     Where the process has a session already, such as a notebook's, it is a new session of that
-    Spark. The JVM's own messages go to `<lake>/_logs/spark.log`. Raises JavaMissing, InputError
-    (jars missing, or an active session without Delta), StorageFailed.
+    Spark. The JVM's own messages go to `_logs/spark.log` in the lake's local folder. Raises
+    JavaMissing, InputError (jars missing, or an active session without Delta), StorageFailed.
     """
     from pyspark.sql import SparkSession
 
@@ -103,7 +104,7 @@ def exit_code(spark: SparkSession) -> int | None:
 
 def catalog_folder(lake: str) -> Path:
     """The folder around the embedded catalog of a lake."""
-    return Path(lake, "_catalog")
+    return Path(settings.local_folder(lake), "_catalog")
 
 
 def _active_session() -> SparkSession | None:
@@ -123,7 +124,7 @@ def _start(
     launch.prepare_process()
     for name, value in profiles.builder_settings(lake, more, java_options).items():
         builder = builder.config(name, value)
-    with jvm_output.redirected(Path(lake, "_logs", "spark.log")):
+    with jvm_output.redirected(Path(settings.local_folder(lake), "_logs", "spark.log")):
         spark = builder.getOrCreate()
     if spark.sparkContext not in _started_here:
         _started_here.append(spark.sparkContext)

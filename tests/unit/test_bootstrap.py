@@ -13,7 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from ingest.spark.jvm_options import CLASSES
-from scripts import bootstrap, classes, jars
+from ingest.spark.s3 import LOG_STORE_JAR
+from scripts import bootstrap, classes, jars, java_sources
 from scripts.bootstrap import SetupStopped, Step
 
 ROOT = bootstrap.ROOT
@@ -23,7 +24,7 @@ ROOT = bootstrap.ROOT
 def clone(tmp_path: Path) -> Path:
     """The files of a clone that set-up reads, at a path with a space in it."""
     root = tmp_path / "a clone"
-    for name in ("pyproject.toml", *bootstrap.LOCKS, *jars.SETS, bootstrap.ARCHIVER):
+    for name in ("pyproject.toml", *bootstrap.LOCKS, *jars.SETS, *bootstrap.MADE_FROM):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     return root
@@ -42,6 +43,7 @@ ENVIRONMENTS = sh(
         + ";"
         for lock, folder in jars.SETS.items()
     )
+    + f"touch {LOG_STORE_JAR}"
 )
 
 
@@ -59,12 +61,19 @@ def test_a_finished_set_up_is_not_done_again(clone: Path) -> None:
     assert bootstrap.is_current(clone)
 
 
-@pytest.mark.parametrize("name", [*bootstrap.LOCKS, *jars.SETS, bootstrap.ARCHIVER])
+@pytest.mark.parametrize("name", [*bootstrap.LOCKS, *jars.SETS, *bootstrap.MADE_FROM])
 def test_another_lock_file_asks_for_another_set_up(clone: Path, name: str) -> None:
     install(clone, ENVIRONMENTS)
     with (clone / name).open("a") as file:
         file.write("# changed\n")
     assert not bootstrap.is_current(clone)
+
+
+def test_every_java_source_is_among_what_a_set_up_is_made_from() -> None:
+    sources = {
+        str(path.relative_to(ROOT)) for path in (ROOT / java_sources.SOURCES).rglob("*.java")
+    }
+    assert sources <= set(bootstrap.MADE_FROM)
 
 
 def test_set_up_goes_on_without_an_archive_of_classes(

@@ -89,7 +89,7 @@ def test_a_lock_entry_without_a_hash_is_refused(tmp_path: Path) -> None:
         locked_jars(lock)
 
 
-@pytest.mark.parametrize("name", jars.SETS)
+@pytest.mark.parametrize("name", [*jars.SETS, *jars.OTHERS])
 def test_what_the_list_asks_for_is_locked_and_nothing_else(name: str) -> None:
     text = (jars.ROOT / name.replace(".lock", "")).read_text(encoding="utf-8")
     asked = {

@@ -29,6 +29,16 @@ def test_packages_and_jars_of_a_lock_are_of_one_spark() -> None:
         assert f"delta-spark_{found[1]}_2.13" in artifacts
 
 
+def test_a_copy_has_the_client_of_s3_of_its_hadoop() -> None:
+    """Spark 4.0 has Hadoop 3.4.1, and Spark 4.2 has 3.5.0."""
+    lock = "jgo.s3client.lock.toml"
+    versions = [
+        next(jar.version for jar in jars.locked_jars(ROOT / name) if jar.artifact == "hadoop-aws")
+        for name in (lock, other_spark.REPLACED[lock])
+    ]
+    assert versions == ["3.4.1", "3.5.0"]
+
+
 def test_the_locks_differ_in_what_the_other_spark_overrides_alone() -> None:
     pins = [
         set(re.findall(r"^\S+==\S+", (ROOT / name).read_text(), re.MULTILINE))

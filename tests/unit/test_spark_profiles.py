@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 
+import dbt_headwater
 from ingest import settings
 from ingest.errors import InputError
-from ingest.spark import internals, java, launch, metastore, profiles
+from ingest.spark import internals, java, launch, metastore, profiles, s3, session
 from ingest.spark.profiles import UserSettings, builder_settings, read_conf
 
 # What a person may set of a Spark on this machine; the builder would set each of them.
@@ -34,8 +36,11 @@ def conf_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / ".jars").mkdir()
     (tmp_path / ".jars" / "delta.jar").touch()
     monkeypatch.chdir(tmp_path)
-    for name in ("SPARK_HOME", "HEADWATER_SPARK_CONF", "HEADWATER_SPARK_INTERNALS"):
-        monkeypatch.delenv(name, raising=False)
+    (tmp_path / s3.CLIENT).mkdir()
+    (tmp_path / s3.LOG_STORE_JAR).touch()
+    for name in os.environ:
+        if name.startswith(("SPARK_", "HEADWATER_", "AWS_", "HADOOP_")):
+            monkeypatch.delenv(name)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     return tmp_path
 
@@ -74,7 +79,7 @@ def test_delta_stays_on_the_users_class_path(conf_dir: Path) -> None:
 def test_a_cluster_gets_nothing_of_this_machine(conf_dir: Path, master: str) -> None:
     write(conf_dir / "spark-defaults.conf", {"spark.master": master})
     built = builder_settings("/lake", {})
-    assert not set(built) & (set(profiles.LOCAL) | set(internals.local_settings()))
+    assert not set(built) & (set(profiles.LOCAL) | set(internals.local_settings("/lake")))
     assert set(profiles.COMMON) <= set(built)
     assert built["spark.executor.extraClassPath"] == f"{conf_dir}/.jars/*"
 
@@ -179,3 +184,97 @@ def test_settings_of_another_spark_go_with_it(
     write(conf_dir / "spark-defaults.conf", TEN)
     monkeypatch.setenv("SPARK_HOME", "/opt/spark")
     assert UserSettings.read().value("spark.driver.memory") is None
+
+
+S3A = "spark.hadoop.fs.s3a.endpoint.region"
+
+
+def is_with_s3(built: dict[str, str]) -> bool:
+    return s3.CLIENT in built[profiles.CLASS_PATH] and "spark.delta.logStore.s3a.impl" in built
+
+
+def test_a_lake_on_this_machine_starts_without_s3(
+    conf_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (conf_dir / ".jars" / "classes.jsa").touch()
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    built = builder_settings("/lake", {})
+    assert not is_with_s3(built)
+    assert not [name for name in built if "s3a" in name]
+    assert "classes.jsa" in built[profiles.JAVA_OPTIONS]
+
+
+@pytest.mark.usefixtures("conf_dir")
+def test_a_lake_on_s3_has_the_client_and_the_log_store() -> None:
+    assert is_with_s3(builder_settings("s3a://bucket/lake", {}))
+
+
+def test_so_has_a_lake_whose_landing_folder_is_on_s3(
+    conf_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_LANDING", "s3a://bucket/landing")
+    assert is_with_s3(builder_settings("/lake", {}))
+    write(conf_dir / "spark-defaults.conf", {"spark.master": "yarn"})
+    assert s3.CLIENT in builder_settings("/lake", {})["spark.executor.extraClassPath"]
+
+
+def test_so_has_one_whose_user_sets_s3(conf_dir: Path) -> None:
+    write(conf_dir / "spark-defaults.conf", {S3A: "eu-west-1"})
+    assert is_with_s3(builder_settings("/lake", {}))
+
+
+def test_what_the_user_sets_of_s3_wins(conf_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    assert builder_settings("s3a://bucket/lake", {})[S3A] == "eu-central-1"
+    write(conf_dir / "spark-defaults.conf", {S3A: "eu-west-1"})
+    assert S3A not in builder_settings("s3a://bucket/lake", {})
+
+
+@pytest.mark.usefixtures("conf_dir")
+def test_delta_own_log_store_is_left_to_a_server_without_conditional_put(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HEADWATER_S3_CONDITIONAL_PUT", "off")
+    built = builder_settings("s3a://bucket/lake", {})
+    assert "spark.delta.logStore.s3a.impl" not in built
+    assert s3.CLIENT in built[profiles.CLASS_PATH]
+    monkeypatch.setenv("HEADWATER_S3_CONDITIONAL_PUT", "no")
+    with pytest.raises(InputError, match="HEADWATER_S3_CONDITIONAL_PUT=no: allowed are on and off"):
+        builder_settings("s3a://bucket/lake", {})
+
+
+def test_parts_for_a_local_disk_are_left_out_where_the_lake_is_on_s3(conf_dir: Path) -> None:
+    (conf_dir / ".jars" / "classes.jsa").touch()
+    built = builder_settings("s3a://bucket/lake", {})
+    assert "spark.sql.streaming.checkpointFileManagerClass" not in built
+    # Java uses an archive with the class path only that it was made with.
+    assert "classes.jsa" not in built[profiles.JAVA_OPTIONS]
+
+
+def test_a_missing_client_of_s3_is_one_line(conf_dir: Path) -> None:
+    (conf_dir / s3.LOG_STORE_JAR).unlink()
+    with pytest.raises(InputError, match="make setup"):
+        builder_settings("s3a://bucket/lake", {})
+
+
+@pytest.mark.usefixtures("conf_dir")
+def test_dbt_has_the_same_of_s3() -> None:
+    lake = "s3a://bucket/lake"
+    derby = "spark.hadoop.javax.jdo.option.ConnectionURL"
+    profile = {
+        profiles.CLASS_PATH: ".jars/*",
+        "spark.sql.warehouse.dir": lake,
+        derby: f"jdbc:derby:;databaseName={lake}/_catalog/metastore;create=true",
+    }
+    built = dbt_headwater.session_settings(profile)
+    assert is_with_s3(built)
+    named = {name for name in builder_settings(lake, {}) if "s3a" in name.lower()}
+    assert named == {name for name in built if "s3a" in name.lower()}
+    # Derby works on folders.
+    folder = Path(settings.local_folder(lake), "_catalog")
+    assert dbt_headwater.catalog_folder(built) == folder == session.catalog_folder(lake)
+
+
+def test_dbt_on_a_local_lake_has_nothing_of_s3(conf_dir: Path) -> None:
+    profile = {profiles.CLASS_PATH: ".jars/*", "spark.sql.warehouse.dir": str(conf_dir)}
+    assert dbt_headwater.session_settings(profile) == {**profile, profiles.JAVA_OPTIONS: ""}

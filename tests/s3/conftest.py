@@ -1,0 +1,33 @@
+"""One S3 server for all tests that need one, and a faulty proxy in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.s3.faults import Fault, FaultyProxy
+from tests.s3.server import S3Server
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """The server."""
+    server = S3Server(tmp_path_factory.mktemp("s3") / "buckets")
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="package")
+def _proxy(server: S3Server) -> Iterator[FaultyProxy]:
+    with FaultyProxy(server.url).running() as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def proxy(_proxy: FaultyProxy) -> FaultyProxy:
+    """A proxy in front of the server, without faults yet."""
+    _proxy.plan = lambda *_: Fault.NONE
+    _proxy.seen.clear()
+    return _proxy
