@@ -90,5 +90,5 @@ lock: ## Resolve the lock files again
 	@$(RUN) python -m scripts.lock
 
 clean: ## Remove everything that make installed and wrote, also the demo's tables
-	rm -rf .venv .venv-sqllint .jars .jars-stack .jars-registry .jars-plugins lake lake-live landing target logs spark-warehouse metastore_db derby.log
+	rm -rf .venv .venv-sqllint .jars .jars-stack .jars-registry .jars-plugins .jars-s3 lake lake-live landing target logs spark-warehouse metastore_db derby.log
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
