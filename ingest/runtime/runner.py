@@ -298,7 +298,7 @@ def refuse_death(spark: SparkSession, lake: Lake) -> None:
     if code is not None:
         raise TerminalError(
             "Spark's Java process has ended: somebody may have killed it, the kernel for want of "
-            f"memory; see {lake.root}/_logs/spark.log. Nothing is lost; start again"
+            f"memory; see {lake.spark_log}. Nothing is lost; start again"
         ) from None
 
 

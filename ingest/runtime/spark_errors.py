@@ -66,7 +66,7 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
     if isinstance(error, HeadwaterError):
         return error
     text = str(error)
-    log = f"{lake.root}/_logs/spark.log"
+    log = lake.spark_log
     # Memory first: what Kafka's client says of it looks like a broker that will come back.
     known = _of_memory(text, stream) or _of_kafka(text, stream) or _of_storage(text, stream)
     if known:
