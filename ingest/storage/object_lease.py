@@ -3,7 +3,8 @@
 Clocks of two machines are never compared. The holder counts from the moment at which it sent the
 renewal that succeeded, and stops at the end of the lease. A process that wants the lease watches
 the object, and takes it when it has not changed for a tenth longer than that, by a clock of its
-own: so long as no clock runs a tenth faster than another, both never hold it. Each change is a
+own: so long as no clock runs a tenth faster than another, both never hold it. Of a holder on the
+same machine the operating system knows whether it runs, so nobody waits. Each change is a
 conditional put, so of several processes one succeeds.
 """
 
@@ -12,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import socket
 import threading
 import time
@@ -27,6 +27,7 @@ from obstore.exceptions import AlreadyExistsError, PreconditionError
 
 from ingest.errors import StorageAway, StorageFailed
 from ingest.storage.object_store import Bucket
+from ingest.storage.processes import ProcessIdentity
 from ingest.storage.storage import LeaseHeld, LeaseLost
 
 if TYPE_CHECKING:
@@ -49,15 +50,17 @@ def _clock() -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Content:
-    """What the object says. `id` is of a process and a lease, `renewal` makes each put another.
+    """What the object says. `id` is of one lease, and `renewal` makes each put another.
 
     `epoch` counts the processes that have had it, `seconds` is how long it lasts. `renewed_at` is
-    of the holder's clock, for people, and for others on the same machine.
+    of the holder's clock, for people alone.
     """
 
     id: str
     host: str
     pid: int
+    started: str
+    space: str
     epoch: int
     renewal: int
     seconds: float
@@ -69,23 +72,9 @@ class _Content:
         """The holder, for people."""
         return f"process {self.pid} on {self.host}"
 
-    @property
-    def is_of_a_neighbour(self) -> bool:
-        """Whether the holder surely runs, as it does on this machine: nobody need watch it then.
-
-        False says nothing. Names of machines and numbers of processes may come twice, so that the
-        end of a process is never concluded from them.
-        """
-        if self.host != socket.gethostname() or self.pid == os.getpid():
-            return False
-        age = (datetime.now(UTC) - datetime.fromisoformat(self.renewed_at)).total_seconds()
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            pass
-        return age < self.seconds
+    def is_running(self) -> bool | None:
+        """Whether the holder runs; None where that cannot be known, as on another machine."""
+        return ProcessIdentity(self.space, self.pid, self.started).is_running()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +95,13 @@ class ObjectLease:
         clock: Callable[[], float] = _clock,
     ) -> None:
         self._bucket, self._path, self._seconds, self._clock = bucket, path, seconds, clock
+        process = ProcessIdentity.own()
         self._own = _Content(
             id=uuid4().hex,
             host=socket.gethostname(),
-            pid=os.getpid(),
+            pid=process.pid,
+            started=process.started,
+            space=process.space,
             epoch=0,
             renewal=0,
             seconds=seconds,
@@ -124,19 +116,16 @@ class ObjectLease:
         self._released = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
 
-    @property
-    def epoch(self) -> int:
-        """How many processes have had the lease, this one included."""
-        return self._own.epoch
-
     def take(self) -> None:
         """Take the lease. Raises LeaseHeld, where need be after a while, and StorageFailed."""
         seen: UpdateVersion | None = None
         since = 0.0
         while True:
             there = _read(self._bucket, self._path)
-            if there and there.content.is_held and there.content.id != self._own.id:
-                if there.content.is_of_a_neighbour or (seen and there.version != seen):
+            runs = there.content.is_running() if there else False
+            is_own = there is not None and there.content.id == self._own.id
+            if there and there.content.is_held and runs is not False and not is_own:
+                if runs or (seen and there.version != seen):
                     raise LeaseHeld(there.content.owner)
                 if not seen:
                     seen, since = there.version, self._clock()
@@ -157,6 +146,8 @@ class ObjectLease:
 
     def check(self) -> None:
         """See Lease. One that has run out is renewed, where nobody has taken it meanwhile."""
+        if self._lost_to is None and self._clock() < self._valid_until:
+            return
         with self._writing:
             if self._lost_to is None and self._clock() >= self._valid_until:
                 self._renew()
