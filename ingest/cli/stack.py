@@ -38,7 +38,8 @@ def up(
     from ingest.stack.ports import declared_ports
 
     stack = _stack()
-    stack.up(show.line, service or (), declared_ports(port or (), stack.services))
+    ports = declared_ports(port or (), stack.services)
+    stack.up(show.line, only=service or (), ports=ports)
 
 
 @app.command()

@@ -79,7 +79,7 @@ class Stack:
         """
         with self._alone():
             self._take_over(ports or {}, say)
-            for name in only or self._by_default(ports or {}):
+            for name in only or [*self.by_default, *(_ON_REQUEST & set(ports or ()))]:
                 service = self.service(name)
                 if self._was_killed(name):
                     say(f"{name}: was killed, starting again")
@@ -88,8 +88,10 @@ class Stack:
                 self._start(service, self._home(service))
                 say(f"{name}: {self.address(name)}")
 
-    def _by_default(self, ports: Collection[str]) -> Sequence[str]:
-        return [one for one in self.services if one not in _ON_REQUEST or one in ports]
+    @property
+    def by_default(self) -> Sequence[str]:
+        """Names of the services that start without being named."""
+        return [one for one in self.services if one not in _ON_REQUEST]
 
     def service(self, name: str) -> Service:
         """A service by its name. Raises InputError for an unknown one."""
@@ -120,8 +122,9 @@ class Stack:
             raise StackFailed(f"{self._folder}: {error.strerror}: {error.filename}") from error
 
     def status(self) -> Sequence[Status]:
-        """State of each service."""
-        return [self._status(name) for name in self.services]
+        """State of each service; of one that starts on request, while it has not been stopped."""
+        found = map(self._status, self.services)
+        return [one for one in found if one.state != "stopped" or one.service in self.by_default]
 
     def log(self, name: str) -> Path:
         """Log file of a service. Raises InputError for an unknown name."""

@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
@@ -141,7 +141,11 @@ def has_appended(path: str, *, application: str, version: int) -> bool:
 
 def last_version(path: str, application: str) -> int:
     """The newest version that an application has written; -1 where it has written none."""
-    last = _opened(path).transaction_version(application)
+    return _last_version(_opened(path), application)
+
+
+def _last_version(table: DeltaTable, application: str) -> int:
+    last = table.transaction_version(application)
     return -1 if last is None else int(last)
 
 
@@ -305,15 +309,11 @@ def replace_rows(path: str, rows: Sequence[Sequence[Any]], predicate: str) -> No
 
     Two processes may do so at once, each for rows of its own.
     """
-    for attempt in range(_TRIES):
-        table = _opened(path)
-        try:
-            with _reached(path):
-                write_deltalake(table, _arrow(table, rows), mode="overwrite", predicate=predicate)
-            return
-        except CommitFailedError:
-            if attempt == _TRIES - 1:
-                raise
+
+    def replace(table: DeltaTable) -> None:
+        write_deltalake(table, _arrow(table, rows), mode="overwrite", predicate=predicate)
+
+    _committed(path, replace)
 
 
 def append_rows(
@@ -323,17 +323,34 @@ def append_rows(
 
     Skipped if `application`, where one is given, has already written `version`.
     """
-    if application and has_appended(path, application=application, version=version):
-        return
-    table = _opened(path)
     transactions = [Transaction(application, version)] if application else None
-    with _reached(path):
+
+    def append(table: DeltaTable) -> None:
+        if application and _last_version(table, application) >= version:
+            return
         write_deltalake(
             table,
             _arrow(table, rows),
             mode="append",
             commit_properties=CommitProperties(app_transactions=transactions),
         )
+
+    _committed(path, append)
+
+
+def _committed(path: str, write: Callable[[DeltaTable], None]) -> None:
+    """Write to a table, again where another process has committed what this commit conflicts with.
+
+    One that has failed has written nothing.
+    """
+    for attempt in range(_TRIES):
+        try:
+            with _reached(path):
+                write(_opened(path))
+            return
+        except CommitFailedError:
+            if attempt == _TRIES - 1:
+                raise
 
 
 def compact(path: str) -> None:

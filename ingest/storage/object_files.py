@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 import obstore
-from obstore.exceptions import PreconditionError
+from obstore.exceptions import GenericError, PreconditionError
 
 from ingest.storage.object_store import Bucket, bucket_of
 from ingest.storage.object_urls import Place
@@ -15,6 +15,7 @@ from ingest.storage.objects import listed_pages
 
 if TYPE_CHECKING:
     from obstore import GetOptions, ObjectMeta
+    from obstore.store import ObjectStore
 
 # Bytes that are asked for at once, at least; a file of no more is one request.
 _BLOCK = 1 << 22
@@ -38,8 +39,7 @@ def found_objects(folder: str, left_out: Collection[str]) -> Iterator[ObjectMeta
             for page in listed_pages(bucket, path):
                 yield from (one for one in page if _is_file(one, place.path))
             return
-        with bucket.reached(path) as store:
-            found = obstore.list_with_delimiter(store, path)
+        found = bucket.read(path, lambda store: obstore.list_with_delimiter(store, path))
         yield from (one for one in found["objects"] if _is_file(one, place.path))
         for one in found["common_prefixes"]:
             if one not in closed and not _is_hidden(one.rpartition("/")[2]):
@@ -72,12 +72,21 @@ class ObjectFile(io.RawIOBase):
     def __init__(self, bucket: Bucket, path: str) -> None:
         super().__init__()
         self._bucket, self._path = bucket, path
-        self._position = self._block_start = 0
-        with bucket.reached(path) as store:
-            answer = obstore.get(store, path)
-            self.size = answer.meta["size"]
-            self._etag = answer.meta["e_tag"]
-            self._block = memoryview(answer.bytes() if self.size <= _BLOCK else b"")
+        self._position = self._block_start = self.size = 0
+        self._etag: str | None = None
+        self._block = memoryview(b"")
+        bucket.read(path, self._begin)
+
+    def _begin(self, store: ObjectStore) -> None:
+        try:
+            answer = obstore.get(store, self._path, options={"range": (0, _BLOCK)})
+        except GenericError as error:
+            # An object without bytes has no such range.
+            if "416 " not in str(error):
+                raise
+        else:
+            self.size, self._etag = answer.meta["size"], answer.meta["e_tag"]
+            self._block = memoryview(answer.bytes())
 
     def readable(self) -> bool:
         """See io.RawIOBase."""
@@ -117,8 +126,10 @@ class ObjectFile(io.RawIOBase):
         # Parts of another object by this name, which came meanwhile, would not go together.
         options: GetOptions = {"range": (self._position, end), "if_match": self._etag}
         try:
-            with self._bucket.reached(self._path) as store:
-                return memoryview(obstore.get(store, self._path, options=options).bytes())
+            return self._bucket.read(
+                self._path,
+                lambda store: memoryview(obstore.get(store, self._path, options=options).bytes()),
+            )
         except PreconditionError:
             url = f"{self._bucket.url}/{self._path}"
             raise OSError(f"{url} was replaced while it was read") from None
@@ -135,9 +146,7 @@ def object_size(url: str) -> int | None:
     place = Place.of(url)
     bucket = bucket_of(place.bucket)
     try:
-        with bucket.reached(place.path) as store:
-            size: int = obstore.head(store, place.path)["size"]
-            return size
+        return bucket.read(place.path, lambda store: obstore.head(store, place.path)["size"])
     except FileNotFoundError:
         return None
 

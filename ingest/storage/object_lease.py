@@ -31,7 +31,7 @@ from ingest.storage.processes import ProcessIdentity
 from ingest.storage.storage import LeaseHeld, LeaseLost
 
 if TYPE_CHECKING:
-    from obstore import UpdateVersion
+    from obstore import GetResult, ObjectMeta, UpdateVersion
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +39,8 @@ log = logging.getLogger(__name__)
 SECONDS = 60.0
 # Of that time, after which it is renewed; and what another process waits, as clocks differ.
 _RENEWED_AFTER, _WATCHED_FOR = 0.25, 1.1
+# Seconds for which a holder whose lease has run out tries to renew it, before it gives up.
+_PATIENCE = 60.0
 # Seconds between two looks at a lease that may end, at most.
 _LOOK_EVERY = 2.0
 
@@ -149,12 +151,16 @@ class ObjectLease:
         if self._lost_to is None and self._clock() < self._valid_until:
             return
         with self._writing:
-            if self._lost_to is None and self._clock() >= self._valid_until:
-                self._renew()
+            until = time.monotonic() + _PATIENCE
+            while self._lost_to is None and self._clock() >= self._valid_until:
+                try:
+                    self._renew()
+                except StorageAway:
+                    if time.monotonic() > until:
+                        raise
+                    time.sleep(min(_LOOK_EVERY, self._seconds / 10))
             if self._lost_to is not None:
                 raise LeaseLost(self._lost_to)
-            if self._clock() >= self._valid_until:
-                raise StorageAway(f"{self._bucket.url}/{self._path}: the lease cannot be renewed")
 
     def release(self) -> None:
         """Give the lease back, as far as the store can be reached."""
@@ -250,9 +256,7 @@ def is_leased(bucket: Bucket, path: str) -> bool:
 
 def _read(bucket: Bucket, path: str) -> _Stored | None:
     try:
-        with bucket.reached(path) as store:
-            answer = obstore.get(store, path)
-            meta, text = answer.meta, bytes(answer.bytes())
+        meta, text = bucket.read(path, lambda store: _whole(obstore.get(store, path)))
     except FileNotFoundError:
         return None
     try:
@@ -264,6 +268,10 @@ def _read(bucket: Bucket, path: str) -> _Stored | None:
         ) from error
     age = (datetime.now(UTC) - meta["last_modified"]).total_seconds()
     return _Stored(content, _version(meta["e_tag"], meta["version"]), age)
+
+
+def _whole(answer: GetResult) -> tuple[ObjectMeta, bytes]:
+    return answer.meta, bytes(answer.bytes())
 
 
 def _version(e_tag: str | None, version: str | None) -> UpdateVersion:

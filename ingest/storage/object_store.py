@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import random
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
@@ -25,6 +27,8 @@ from ingest.storage.object_urls import Place, credentials_of, is_object
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
+
+_Answer = TypeVar("_Answer")
 
 _AWS = ("s3a", "s3")
 # Of the environment's variables those that a client reads.
@@ -72,6 +76,30 @@ class Bucket:
             # Not chained: the store's answer may have the request's signature.
             raise failure(f"{self.url}/{path}", error) from None
         self._has_answered = True
+
+    def read(self, path: str, request: Callable[[ObjectStore], _Answer]) -> _Answer:
+        """Send a request that changes nothing, also again where its answer breaks off.
+
+        Raises as `reached`.
+        """
+        until = time.monotonic() + self.patience
+        for rest in rests():
+            try:
+                with self.reached(path) as store:
+                    return request(store)
+            except StorageAway:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(rest)
+        raise AssertionError("it has tried for ever")
+
+
+def rests() -> Iterator[float]:
+    """Seconds between requests that are sent again, for ever."""
+    longest = 0.1
+    while True:
+        yield random.uniform(0.05, longest)  # noqa: S311
+        longest = min(_LONGEST_REST, 2 * longest)
 
 
 def bucket_of(url: str) -> Bucket:
@@ -145,6 +173,7 @@ def delta_options(url: str) -> dict[str, str] | None:
     }
 
 
+_NO_RIGHT = "the credentials may not do this ({0}): they need to read, write, list and delete"
 # What a person can do, by what the store or the client says; the first that is found counts.
 _MEANINGS = (
     (r"169\.254\.169\.254|metadata\.google", "there are no credentials: set {variables}"),
@@ -162,16 +191,15 @@ _MEANINGS = (
         "the bucket is in another region ({0}): set AWS_REGION",
     ),
     (r"\bRequestTimeTooSkewed\b", "the clock of this machine is wrong: set it"),
-    (
-        r"\b(AccessDenied|AllAccessDisabled|403 Forbidden)\b",
-        "the credentials may not do this ({0}): they need to read, write, list and delete",
-    ),
+    (r"\b(AccessDenied|AllAccessDisabled)\b", _NO_RIGHT),
+    # Of a HEAD, all that there is.
+    (r"\b(403 Forbidden)\b", _NO_RIGHT),
     (r"URL scheme is not allowed|BadScheme", "the endpoint is http://: set AWS_ALLOW_HTTP=true"),
     (r"\b(NotImplemented|501 Not Implemented)\b", "the store lacks what is needed ({0})"),
 )
 _AWAY = re.compile(
-    r"error sending request|timed? ?out|TimedOut|"
-    r"connection (?:reset|closed|refused)|error decoding response body|IncompleteMessage",
+    r"error sending request|operation timed out|TimedOut|"
+    r"connection (?:reset|closed|refused)|response body|IncompleteMessage",
     re.IGNORECASE,
 )
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,18 +14,18 @@ from obstore.exceptions import AlreadyExistsError
 from ingest.errors import StorageAway, StorageFailed
 from ingest.storage import object_lease
 from ingest.storage.object_lease import ObjectLease
-from ingest.storage.object_store import Bucket, bucket_of
+from ingest.storage.object_store import Bucket, bucket_of, rests
 from ingest.storage.object_urls import Place
 from ingest.storage.storage import Entry, Lease
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
+    from obstore.store import ObjectStore
 
 # Objects of one answer of a store.
 _PAGE = 1_000
 # Seconds for which a new object is sent again.
 _PATIENCE = 60.0
-_LONGEST_REST = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +50,7 @@ class ObjectStorage:
         """See Storage."""
         bucket, path = self._at(key)
         try:
-            with bucket.reached(path) as store:
-                return bytes(obstore.get(store, path).bytes())
+            return bucket.read(path, lambda store: bytes(obstore.get(store, path).bytes()))
         except FileNotFoundError:
             return None
 
@@ -70,7 +68,7 @@ class ObjectStorage:
         """
         bucket, path = self._at(key)
         until, is_unsure = time.monotonic() + _PATIENCE, False
-        for rest in _rests():
+        for rest in rests():
             try:
                 with bucket.reached(path, once=True) as store:
                     obstore.put(store, path, content, mode="create")
@@ -93,8 +91,8 @@ class ObjectStorage:
         """See Storage. An object without bytes may stand for an empty folder, and is none."""
         bucket, path = self._at(key)
         if key:
-            with contextlib.suppress(FileNotFoundError), bucket.reached(path) as store:
-                obstore.head(store, path)
+            with contextlib.suppress(FileNotFoundError):
+                bucket.read(path, lambda store: obstore.head(store, path))
                 return True
         return any(one["size"] for one in _below(bucket, path))
 
@@ -131,8 +129,7 @@ class ObjectStorage:
                 yield _file(name, one)
         else:
             return
-        with bucket.reached(path) as store:
-            found = obstore.list_with_delimiter(store, path)
+        found = bucket.read(path, lambda store: obstore.list_with_delimiter(store, path))
         for folder in found["common_prefixes"]:
             name = folder[start:]
             if not name.startswith("."):
@@ -163,24 +160,27 @@ class ObjectStorage:
         return bucket_of(place.bucket), "/".join(one for one in (place.path, key) if one)
 
 
-def _rests() -> Iterator[float]:
-    """Seconds between requests that are sent again, for ever."""
-    longest = 0.1
-    while True:
-        yield random.uniform(0.05, longest)  # noqa: S311
-        longest = min(_LONGEST_REST, 2 * longest)
-
-
 def listed_pages(bucket: Bucket, path: str) -> Iterator[list[ObjectMeta]]:
-    """All objects below a folder, to the bottom, in the order of their names."""
-    with bucket.reached(path) as store:
-        pages = obstore.list(store, path or None, chunk_size=_PAGE)
-    while True:
-        with bucket.reached(path):
-            page = next(pages, None)
-        if page is None:
-            return
-        yield list(page)
+    """All objects below a folder, to the bottom, in the order of their names.
+
+    Where an answer breaks off, from the last name that came.
+    """
+    last: str | None = None
+    pages: Iterator[Sequence[ObjectMeta]] | None = None
+
+    def next_page(store: ObjectStore) -> Sequence[ObjectMeta] | None:
+        nonlocal pages
+        waiting, pages = pages, None
+        if waiting is None:
+            waiting = obstore.list(store, path or None, offset=last, chunk_size=_PAGE)
+        page = next(waiting, None)
+        pages = waiting
+        return page
+
+    while (page := bucket.read(path, next_page)) is not None:
+        if page:
+            last = page[-1]["path"]
+            yield list(page)
 
 
 def _below(bucket: Bucket, path: str) -> Iterator[ObjectMeta]:
