@@ -5,7 +5,7 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
 # Small queries keep one core busy with planning, so two groups of tests run at a time.
 # The longest come first, so that none runs alone at the end.
-TESTS := test-build test-ingest test-live test-suite test-s3 test-commands lint
+TESTS := test-build test-ingest test-live test-suite test-s3 test-objects test-commands lint
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py tests/build/test_shared_catalog.py
 # Tests of minutes, of what shorter tests show in parts.
@@ -62,6 +62,9 @@ test-commands:
 test-live:
 	@$(RUN) pytest $(REPORT) tests/live --ignore=$(PLAY)
 
+test-objects:
+	@$(RUN) pytest $(REPORT) tests/objects
+
 # Ten times the cases, from a seed of the moment, which the first line names.
 FUZZ := HEADWATER_FUZZ=$(or $(CASES),10) HEADWATER_FUZZ_SEED=$(or $(SEED),$(shell date +%s))
 fuzz: ## Test the guarantees on more random input (SEED=1 CASES=10)
@@ -93,5 +96,5 @@ lock: ## Resolve the lock files again
 	@$(RUN) python -m scripts.lock
 
 clean: ## Remove everything that make installed and wrote, also the demo's tables
-	rm -rf .venv .venv-sqllint .jars .jars-stack .jars-registry .jars-plugins lake lake-live landing target logs spark-warehouse metastore_db derby.log
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .jars-compiler .jars-s3client .local
+	rm -rf .venv .venv-sqllint .jars .jars-stack .jars-registry .jars-plugins .jars-s3 .local lake lake-live landing target logs spark-warehouse metastore_db derby.log
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .jars-compiler .jars-s3client

@@ -71,8 +71,8 @@ def measure(work: Path, rate: float, changes: float, warm_up: float, seconds: fl
     for way in _WAYS:
         lake = Lake(str(work / f"live-{way.name.replace(' ', '-')}"))
         stack = Stack(lake)
-        parts = stack.services if way.has_database else ["kafka", "postgres", "registry"]
-        stack.up(lambda _: None, only=list(parts))
+        parts = stack.by_default if way.has_database else ["kafka", "postgres", "registry"]
+        stack.up(lambda _: None, only=parts)
         try:
             found.append(_worked(stack, lake, way, (rate, changes), warm_up, seconds))
         finally:

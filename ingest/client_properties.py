@@ -136,7 +136,7 @@ _OF_A_DATABASE = ("database.hostname", "database.user", "database.dbname")
 
 def _port(lake: Lake, part: str, otherwise: str) -> int:
     try:
-        ports = (read_json(lake.storage, lake.stack()) or {})[part]["ports"]
+        ports = (read_json(lake.local.storage, lake.stack()) or {})[part]["ports"]
     except KeyError:
         raise ServersUnknown(
             f"{otherwise}, or start one of your own with `ingest stack up`"

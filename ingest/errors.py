@@ -220,9 +220,13 @@ class MemoryShort(TerminalError):
 
 
 class StorageFailed(TransientError):
-    """The lake cannot be written: disk full, read-only, no permission."""
+    """The lake cannot be read or written: disk full, read-only, no permission, no such bucket."""
 
     code = "STORAGE"
+
+
+class StorageAway(StorageFailed):
+    """An object store does not answer."""
 
 
 class TableChanged(TerminalError):

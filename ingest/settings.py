@@ -1,7 +1,7 @@
 """Where things are. The one module that reads the environment.
 
-    HEADWATER_LAKE      folder of all tables               default: lake
-    HEADWATER_LANDING   folder that producers write to     default: landing
+    HEADWATER_LAKE      folder of all tables, or its URL   default: lake
+    HEADWATER_LANDING   folder that producers write to, or its URL   default: landing
     HEADWATER_KAFKA_PROPERTIES  file of the Kafka client's properties: servers, security
     HEADWATER_SCHEMA_REGISTRY_PROPERTIES  file of the schema registry's: url, security
     HEADWATER_MASK_KEY  secret of the hashes that stand for masked values
@@ -18,6 +18,9 @@
                              may write a table   default: on
     HEADWATER_FAILPOINT names a step at which the process kills itself (fault tests)
 
+Object stores are found by the variables of their own tools, such as AWS_ENDPOINT_URL and
+AWS_ACCESS_KEY_ID, which ingest/storage/object_store.py reads.
+
 Relative paths are relative to the project, which is the nearest folder at or above the
 working directory that holds dbt_project.yml.
 """
@@ -33,6 +36,7 @@ from ingest.errors import InputError, ProjectUnreadable
 
 # Spark does not start with less, in MiB; and how many of them a unit of the JVM has.
 _SMALLEST_HEAP, _MEBIBYTES = 512, {"m": 1, "g": 1024}
+_SCHEMES = ("s3a", "s3", "s3n", "abfss", "abfs", "gs", "hdfs", "file")
 
 
 def project_dir() -> Path:
@@ -45,9 +49,18 @@ def project_dir() -> Path:
 
 
 def located(path: str) -> str:
-    """`path` as an absolute path of this machine, or unchanged where it is a URL."""
-    if "://" in path:
-        return path
+    """`path` as an absolute path of this machine, or a URL without a slash at its end.
+
+    What begins with s3:// is the same as with s3a://, which Spark knows. Raises InputError for a
+    URL that lacks a slash, which would be a folder.
+    """
+    scheme, colon, rest = path.partition(":")
+    if rest.startswith("//"):
+        # Of file:/// the slashes are the path.
+        trimmed = rest.rstrip("/") or rest
+        return f"{'s3a' if scheme == 's3' else scheme}:{trimmed}"
+    if colon and scheme in _SCHEMES:
+        raise InputError(f"{path}: a URL begins with {scheme}://")
     return str((project_dir() / Path(path).expanduser()).resolve())
 
 

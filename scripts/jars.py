@@ -35,6 +35,7 @@ SETS = {
     "jgo.stack.lock.toml": ".jars-stack",
     "jgo.registry.lock.toml": ".jars-registry",
     "jgo.converter.lock.toml": ".jars-plugins/avro",
+    "jgo.s3.lock.toml": ".jars-s3",
 }
 # Sets that a copy of the project installs in place of the first two.
 OTHERS = ("jgo.spark-4.2.lock.toml", "jgo.spark-4.2.s3client.lock.toml")

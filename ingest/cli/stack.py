@@ -1,4 +1,4 @@
-"""`ingest stack`: Kafka, PostgreSQL, schema registry and Kafka Connect on this machine."""
+"""`ingest stack`: Kafka, PostgreSQL, schema registry, Kafka Connect and S3 on this machine."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Run Kafka, PostgreSQL, a schema registry and Kafka Connect with Debezium on this "
-    "machine, for development.",
+    help="Run Kafka, PostgreSQL, a schema registry, Kafka Connect with Debezium and an S3 server "
+    "on this machine, for development.",
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -20,6 +20,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 
 @app.command()
 def up(
+    service: Annotated[
+        list[str] | None,
+        typer.Argument(help="Services to start, as in `status`. Default: all but s3."),
+    ] = None,
     port: Annotated[
         list[str] | None,
         typer.Option(
@@ -34,7 +38,8 @@ def up(
     from ingest.stack.ports import declared_ports
 
     stack = _stack()
-    stack.up(show.line, ports=declared_ports(port or (), stack.services))
+    ports = declared_ports(port or (), stack.services)
+    stack.up(show.line, only=service or (), ports=ports)
 
 
 @app.command()

@@ -9,11 +9,13 @@ from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Any, assert_never
 
+from ingest import settings
 from ingest.declarations.envelope_defaults import with_identity
 from ingest.declarations.file_options import file_problems
 from ingest.declarations.globs import glob_problem
 from ingest.declarations.stream import REST_OF_TYPES, Envelope, Format, SourceKind
 from ingest.declarations.values import IDENTIFIER, SIZE, duration, split_path
+from ingest.storage.object_urls import is_object
 
 _OF_THE_REST = re.compile(rf"^{REST_OF_TYPES}(_\d+)?$")
 # Keys that mean something of files only, of records that are read, of topics, and of a group.
@@ -242,4 +244,5 @@ def _current_problems(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _is_below(path: str, folder: str) -> bool:
+    path, folder = (settings.located(one) if is_object(one) else one for one in (path, folder))
     return PurePosixPath(posixpath.normpath(path)).is_relative_to(posixpath.normpath(folder))

@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
+from ingest import settings
 from ingest.declarations.globs import glob_problem
 from ingest.declarations.stream import CsvOptions
+from ingest.errors import InputError
+from ingest.storage.object_urls import SCHEMES, Place, is_object
 
 # Of one letter, it is a drive.
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(//)?")
@@ -20,8 +23,10 @@ def file_problems(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Each (key, reason) why files cannot be found or read as declared."""
     if "path" in declared and (reason := _path_problem(declared["path"])):
         yield "meta.ingest.path", reason
-    if "move_destination" in declared and _SCHEME.match(target := declared["move_destination"]):
-        yield "meta.ingest.move_destination", f"{target!r}: files are moved to local folders only"
+    if "move_destination" in declared:
+        problem = _move_problem(str(declared.get("path", "")), declared["move_destination"])
+        if problem:
+            yield "meta.ingest.move_destination", problem
     if (glob := declared.get("path_glob_filter")) is not None and (reason := _names_problem(glob)):
         yield "meta.ingest.path_glob_filter", reason
     if "dated_folders" in declared and not _names_days(form := declared["dated_folders"]["format"]):
@@ -32,12 +37,39 @@ def file_problems(declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _path_problem(path: str) -> str | None:
     scheme = _SCHEME.match(path)
+    if scheme and scheme[1] in SCHEMES:
+        return _url_problem(path)
     if scheme and scheme[1] != "file":
-        return f"{path!r}: nothing reads {scheme[0]}; local paths and file:/// are read"
+        allowed = ", ".join(f"{one}://" for one in SCHEMES)
+        return f"{path!r}: nothing reads {scheme[0]}; local paths, file:/// and {allowed} are read"
     if path.startswith("~"):
         return f"{path!r}: ~ is no folder here; write the path in full"
     if path.startswith("file:") and not re.match(r"file:///[^\s]*$", path):
         return f"{path!r} is no URL of a local folder, such as file:///data/my%20orders"
+    return None
+
+
+def _url_problem(url: str) -> str | None:
+    try:
+        Place.of(settings.located(url))
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _move_problem(path: str, target: str) -> str | None:
+    scheme = _SCHEME.match(target)
+    if scheme and scheme[1] not in SCHEMES:
+        return f"{target!r}: files are moved to local folders, or within a bucket"
+    if scheme and (problem := _url_problem(target)):
+        return problem
+    from_bucket, to_bucket = (
+        Place.of(settings.located(one)).bucket if is_object(one) and not _url_problem(one) else ""
+        for one in (path, target)
+    )
+    if from_bucket != to_bucket:
+        there = f"the bucket {from_bucket}" if from_bucket else "local folders"
+        return f"{target!r}: files of {path!r} are moved within {there} only"
     return None
 
 

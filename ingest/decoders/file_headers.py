@@ -12,7 +12,7 @@ from ingest.column_names import folded
 from ingest.declarations.stream import Format
 from ingest.errors import SourceUnreadable
 from ingest.parse.csv_records import CsvFile
-from ingest.storage.files import opened
+from ingest.storage.files import is_file, open_file, open_stream, size_of
 
 _CHUNK = 1 << 22
 # A ValueError is what Python says of a column name that is not UTF-8.
@@ -47,9 +47,8 @@ def csv_header(file: CsvFile) -> tuple[str, ...] | None:
 
 def opened_parquet(path: str) -> pq.ParquetFile:
     """A Parquet file. Raises OSError, or pyarrow's errors, where its footer is broken."""
-    system, inside = opened(path)
     # In nanoseconds, the oldest form of a timestamp would end in the year 2262 and begin again.
-    return pq.ParquetFile(inside, filesystem=system, coerce_int96_timestamp_unit="us")
+    return pq.ParquetFile(open_file(path), coerce_int96_timestamp_unit="us")
 
 
 def parquet_footer(path: str) -> tuple[pa.Schema, pq.FileMetaData]:
@@ -62,12 +61,8 @@ def parquet_footer(path: str) -> tuple[pa.Schema, pq.FileMetaData]:
 
 
 def empty_files(paths: Sequence[str]) -> list[str]:
-    """The files of no bytes among `paths`, which share a file system."""
-    if not paths:
-        return []
-    system, _ = opened(paths[0])
-    found = system.get_file_info([opened(path)[1] for path in paths])
-    return [path for path, info in zip(paths, found, strict=True) if info.size == 0]
+    """The files of no bytes among `paths`."""
+    return [path for path in paths if size_of(path) == 0 and is_file(path)]
 
 
 def why_unreadable(path: str, file_format: Format) -> None:
@@ -79,8 +74,7 @@ def why_unreadable(path: str, file_format: Format) -> None:
                     for group in range(file.num_row_groups):
                         file.read_row_group(group)
             case Format.JSON | Format.CSV | Format.AVRO | Format.BYTES:
-                system, inside = opened(path)
-                with system.open_input_stream(inside) as stream:
+                with open_stream(path) as stream:
                     while stream.read(_CHUNK):
                         pass
             case _:

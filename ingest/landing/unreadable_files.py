@@ -7,7 +7,7 @@ from typing import assert_never
 
 from ingest.declarations.stream import Format, Stream
 from ingest.envelopes.avro_as_json import why_no_avro
-from ingest.errors import SourceUnreadable
+from ingest.errors import SourceUnreadable, StorageFailed
 from ingest.parse.csv_records import CsvFile
 from ingest.decoders.file_headers import csv_header, why_unreadable
 
@@ -30,6 +30,9 @@ def broken_files(paths: Sequence[str], stream: Stream) -> dict[str, str]:
                     assert_never(stream.format)
         except SourceUnreadable as error:
             found[path] = str(error)
+        except StorageFailed:
+            # Where the store does not answer, or refuses us, no file is to blame.
+            raise
         except Exception as error:
             # A reader may fail on broken bytes in any way, and the other files wait.
             found[path] = f"{path}: {type(error).__name__}: {' '.join(str(error).split())}"

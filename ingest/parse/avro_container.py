@@ -8,7 +8,7 @@ from typing import Any
 import fastavro
 
 from ingest.registry.unsupported import unsupported
-from ingest.storage.files import opened
+from ingest.storage.files import open_file
 
 # The only column of what is no record.
 VALUE = "value"
@@ -20,8 +20,7 @@ def avro_records(path: str) -> Iterator[tuple[Any, Any]]:
     Types are defined once, and then referred to, by their full names. A broken file raises
     whatever its bytes led to, for fastavro checks little.
     """
-    system, inside = opened(path)
-    with system.open_input_file(inside) as stream:
+    with open_file(path) as stream:
         blocks = fastavro.block_reader(stream)
         schema = fastavro.parse_schema(blocks.writer_schema)
         # Values of a type that holds itself may be nested so deep that reading them would end the

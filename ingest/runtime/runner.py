@@ -32,7 +32,7 @@ from ingest.sources.listing import check_folder
 from ingest.spark import delta_tables
 from ingest.spark.session import OUT_OF_MEMORY, exit_code, session, stop
 from ingest.storage.layout import Lake
-from ingest.storage.locks import stream_lock
+from ingest.storage.locks import stream_locks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -269,9 +269,7 @@ def owned(
                 pass
             case _:
                 assert_never(source)
-    with contextlib.ExitStack() as stack:
-        for one in streams:
-            stack.enter_context(stream_lock(lake, one.table, one.name))
+    with stream_locks(lake, [(one.table, one.name) for one in streams]):
         stopping = threading.Event()
         with contextlib.ExitStack() as handlers:
             with signals_held():
@@ -298,7 +296,7 @@ def refuse_death(spark: SparkSession, lake: Lake) -> None:
     if code is not None:
         raise TerminalError(
             "Spark's Java process has ended: somebody may have killed it, the kernel for want of "
-            f"memory; see {lake.root}/_logs/spark.log. Nothing is lost; start again"
+            f"memory; see {lake.spark_log}. Nothing is lost; start again"
         ) from None
 
 

@@ -11,6 +11,7 @@ from ingest.errors import (
     HeadwaterError,
     MemoryShort,
     SourceUnreadable,
+    StorageAway,
     StorageFailed,
     TableChanged,
     TerminalError,
@@ -44,6 +45,8 @@ _OUT_OF_RANGE = re.compile(
     r"OffsetOutOfRangeException: .*?offset=(?P<offset>\d+).* for partition (?P<partition>\S+)"
 )
 _NO_TOPIC = "UnknownTopicOrPartitionException"
+# What a Python worker has raised, as Spark passes it on.
+_OF_A_STORE = re.compile(r"ingest\.errors\.Storage(?P<kind>Failed|Away): (?P<line>[^\n]+)")
 _TRACEBACK = "Traceback (most recent call last):"
 _MEMORY = re.compile(
     r"OutOfMemoryError\b|\bMemoryError\b|Cannot allocate memory|UNABLE_TO_ACQUIRE_MEMORY"
@@ -66,7 +69,7 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
     if isinstance(error, HeadwaterError):
         return error
     text = str(error)
-    log = f"{lake.root}/_logs/spark.log"
+    log = lake.spark_log
     # Memory first: what Kafka's client says of it looks like a broker that will come back.
     known = _of_memory(text, stream) or _of_kafka(text, stream) or _of_storage(text, stream)
     if known:
@@ -95,7 +98,16 @@ def may_be_of_a_file(error: Exception) -> bool:
     text = f"{type(error).__name__}: {error}"
     is_known = any(
         one.search(text)
-        for one in (_MEMORY, _STORAGE, _CHANGED, _CONFLICT, _INTERRUPTED, _BROKER, _DATA_LOST)
+        for one in (
+            _MEMORY,
+            _STORAGE,
+            _OF_A_STORE,
+            _CHANGED,
+            _CONFLICT,
+            _INTERRUPTED,
+            _BROKER,
+            _DATA_LOST,
+        )
     )
     return not is_known and not isinstance(error, ConnectionError)
 
@@ -105,6 +117,9 @@ def _of_memory(text: str, stream: str) -> HeadwaterError | None:
 
 
 def _of_storage(text: str, stream: str) -> HeadwaterError | None:
+    if found := _OF_A_STORE.search(text):
+        kind = StorageAway if found["kind"] == "Away" else StorageFailed
+        return kind(f"{stream}: {found['line']}")
     if found := _STORAGE.search(text):
         return StorageFailed(
             f"{stream}: the lake cannot be written ({found[0]}): make room or give the right, then "

@@ -39,6 +39,7 @@ from ingest.schemas.stream_schema import StreamSchema
 from ingest.sources.query_checkpoint import checkpoint_of
 from ingest.sources.stream_source import FileBatch
 from ingest.storage.layout import Lake
+from ingest.storage.locks import check_lock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -148,8 +149,10 @@ class StreamQuery:
     def discover(self) -> None:
         """Look for new files; log those that have changed since they landed.
 
-        Raises GapFound and SourceUnreadable where a database's changes will not come.
+        Raises GapFound and SourceUnreadable where a database's changes will not come, and
+        StreamLocked where another process lands the stream by now.
         """
+        self._check_lock()
         if self._database:
             self._database.look()
         changed = self._source.discover()
@@ -173,6 +176,7 @@ class StreamQuery:
             may_repeat = self._first_batch or self._has_landed
             if may_repeat and self._checkpoint.is_unfinished:
                 return
+            self._check_lock()
             for request in requests.pending(self._lake, self.stream.name):
                 requests.answer(self._lake, request, self._answer(request))
         finally:
@@ -376,6 +380,7 @@ class StreamQuery:
     def _land(self, arrived: DataFrame, batch: int) -> None:
         began = time.monotonic()
         repeated = self._first_batch
+        self._check_lock()
         found = self._source.read_batch(arrived, batch, self._landing.first_batch_id + 2 * batch)
         if found is None:
             # After a recovery the newest batch is the first with files, not the first.
@@ -384,6 +389,8 @@ class StreamQuery:
             landed = self._landing.land(found.paths, batch, repeated=repeated)
         else:
             landed = self._landing.land_messages(found.messages, batch, repeated=repeated)
+        # Before Spark notes that the batch is done.
+        self._check_lock()
         self._first_batch = False
         now = self._clock()
         with self._counting:
@@ -405,6 +412,9 @@ class StreamQuery:
         # At last: where this batch is not committed any more, the next one begins behind it.
         if self._trigger is Trigger.CONTINUOUS and not self._is_planned:
             self._is_restarting = self._source.plan_next(batch) or self._is_restarting
+
+    def _check_lock(self) -> None:
+        check_lock(self._lake.bronze(self.stream.table), self.stream.name)
 
     def _have_applied(self, batch_id: int) -> None:
         self._save(current_batch_id=batch_id)

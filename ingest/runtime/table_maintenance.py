@@ -20,6 +20,7 @@ from ingest.errors import HeadwaterError, TransientError
 from ingest.landing.compaction import compacted
 from ingest.runtime.spark_errors import explained
 from ingest.storage.layout import Lake
+from ingest.storage.locks import check_lock
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -105,6 +106,7 @@ class TableMaintenance:
 
     def _tried(self, work: Callable[[], None]) -> HeadwaterError | None:
         try:
+            check_lock(self._lake.bronze(self._stream.table), self._stream.name)
             work()
         except Exception as error:  # Spark's, or the disk's
             return explained(error, self._stream.name, self._lake)

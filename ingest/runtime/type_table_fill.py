@@ -26,6 +26,7 @@ from ingest.landing.type_tables import Staged, TypeTables
 from ingest.runtime.spark_errors import explained
 from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
+from ingest.storage.locks import check_lock
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,6 +91,7 @@ class TypeTableLoader:
 
     def turn(self, stopping: threading.Event) -> list[HeadwaterError]:
         """Fill the tables of all groups with what bronze has now; what went wrong, by group."""
+        self._check_lock()
         # Types are written down before bronze has them, so these are all that it has so far.
         newest = self._tables.newest_batch()
         known_up_to, groups = self._types.tables()
@@ -149,10 +151,14 @@ class TypeTableLoader:
         for after, up_to, _ in self._tables.ranges(whole, newest):
             if stopping.is_set():
                 break
+            self._check_lock()
             to_stage = [one for one in whole if self._tables.held(one) < up_to]
             behind = {one.event_type for one in to_stage}
             with self._tables.staged(to_stage, after, up_to) as events:
                 list(pool.map(partial(write, events=events, up_to=up_to), turns))
+
+    def _check_lock(self) -> None:
+        check_lock(self._lake.bronze(self._stream.table), self._stream.name)
 
     def _lacks_columns(self, one: TypeTable, turn: _Turn) -> bool:
         return not self._tables.is_current(one) and one.event_type not in turn.filled

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from ingest import settings
 from ingest.declarations.stream import CleanSource, FileSource, Stream
-from ingest.errors import HeadwaterError
+from ingest.errors import HeadwaterError, StorageFailed
 from ingest.sources.file_queue import NEW, FileQueue
 from ingest.sources.listing import listed, path_in_folder, released_files
 from ingest.sources.query_checkpoint import checkpoint_of
@@ -74,7 +74,9 @@ class FileStreamSource:
     def read_batch(self, rows: DataFrame, batch: int, batch_id: int) -> FileBatch | None:  # noqa: ARG002
         """See StreamSource."""
         new = rows.where(rows.status == NEW).orderBy("modified_at", "path")
-        paths = [row.path for row in new.collect()]
+        found = new.collect()
+        files.remember_sizes((row.path, row.size) for row in found)
+        paths = [row.path for row in found]
         self._queue.take(paths)
         self._landed_files[batch] = paths
         return FileBatch(paths) if paths else None
@@ -114,3 +116,5 @@ def _clean(path: str, source: FileSource) -> None:
                 assert_never(source.clean_source)
     except OSError as error:
         log.warning("%s has landed but cannot be cleaned up: %s", path, error.strerror)
+    except StorageFailed as error:
+        log.warning("%s has landed but cannot be cleaned up: %s", path, error)

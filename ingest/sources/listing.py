@@ -7,6 +7,7 @@ again, a file's age means nothing, and size and time of change come with each na
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime
 from typing import assert_never
@@ -20,11 +21,20 @@ from ingest.storage import files
 from ingest.storage.files import FoundFile
 from ingest.storage.layout import Lake
 from ingest.storage.local import LOCAL
+from ingest.storage.object_urls import is_object
+
+log = logging.getLogger(__name__)
 
 
 def check_folder(source: FileSource, declared: str) -> None:
-    """Raise FolderMissing where the stream's folder is none; `declared` names the stream."""
-    if reason := _why_no_folder(source):
+    """Raise FolderMissing where the stream's folder is none; `declared` names the stream.
+
+    An object store has no empty folders, so that one which has no files yet is only reported.
+    """
+    reason = _why_no_folder(source)
+    if reason and is_object(folder := _folder_of(source)) and not files.is_file(folder):
+        log.warning("%s: %s", declared, reason)
+    elif reason:
         raise FolderMissing(f"{declared}: {reason}")
 
 
@@ -52,6 +62,8 @@ def _why_no_folder(source: FileSource) -> str | None:
     folder = _folder_of(source)
     if files.is_folder(folder):
         return None
+    if is_object(folder) and not files.is_file(folder):
+        return f"path {source.path!r}: {folder} has no files yet; wait for them or mend the path"
     shown = folder.removeprefix(LOCAL)
     if files.is_file(folder):
         return f"path {source.path!r}: {shown} is a file; name its folder, and path_glob_filter"
@@ -69,7 +81,7 @@ def listed(source: FileSource, known: Collection[str], now: datetime) -> list[Fo
     try:
         found = [
             file
-            for file in files.walk(_folder_of(source), closed.__contains__)
+            for file in files.walk(_folder_of(source), closed)
             if matches(file.path.rpartition("/")[2], source.path_glob_filter)
             and (not source.min_file_age or file.modified_us / 1e6 <= youngest)
         ]

@@ -1,1 +1,1 @@
-"""Kafka, PostgreSQL, schema registry and Connect on this machine, for development and tests."""
+"""Kafka, PostgreSQL, schema registry, Connect and S3 on this machine, for development and tests."""

@@ -85,10 +85,12 @@ class JavaService:
         return wanted
 
 
-def answers(port: int, path: str) -> bool:
-    """Whether a GET of `path` succeeds."""
+def answers(port: int, path: str, status: int = 200) -> bool:
+    """Whether a GET of `path` is answered with a status."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=2) as answer:
-            return bool(answer.status == 200)
-    except (urllib.error.URLError, OSError):
+            return bool(answer.status == status)
+    except urllib.error.HTTPError as error:
+        return error.code == status
+    except OSError:
         return False

@@ -21,12 +21,15 @@ from ingest.stack.connect import Connect
 from ingest.stack.ports import free_port, refuse_taken
 from ingest.stack.postgres import Postgres
 from ingest.stack.registry import Registry
+from ingest.stack.s3 import S3
 from ingest.stack.service import Service, ServiceHome
 from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
 
 # Seconds that a service may take to answer, and to end.
 _TO_START, _TO_STOP = 60.0, 30.0
+# Services that only start when they are asked for by name.
+_ON_REQUEST = frozenset({"s3"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,8 @@ class Stack:
     """The services of one lake; their ports, folders and processes are in `_stack/stack.json`."""
 
     def __init__(self, lake: Lake) -> None:
-        self._lake, self._folder = lake, Path(lake.root, "_stack")
+        self._lake = lake.local
+        self._folder = Path(self._lake.root, "_stack")
         project = settings.project_dir()
         jars, plugins = project / ".jars-stack", project / ".jars-plugins"
         for folder, pattern in ((jars, "*.jar"), (plugins, "*/*.jar")):
@@ -57,6 +61,7 @@ class Stack:
             # It stores its schemas in PostgreSQL, so it starts after it.
             Registry(project / ".jars-registry"),
             Connect(jars, plugins),
+            S3(project / ".jars-s3"),
         )
         self.services: Mapping[str, Service] = {service.name: service for service in services}
 
@@ -66,21 +71,33 @@ class Stack:
         only: Sequence[str] = (),
         ports: Mapping[str, int] | None = None,
     ) -> None:
-        """Start all services that do not run, or `only` some, and wait until each answers.
+        """Start the services that do not run, or `only` some, and wait until each answers.
 
-        `ports` are new client ports by service. Raises InputError where one is taken, before any
+        One that starts on request is started only where `only` names it, or `ports` does. `ports`
+        are new client ports by service. Raises InputError where one is taken, before any
         change; and StackFailed where a service does not start, while others keep running.
         """
         with self._alone():
             self._take_over(ports or {}, say)
-            for name in only or self.services:
-                service = self.services[name]
+            for name in only or [*self.by_default, *(_ON_REQUEST & set(ports or ()))]:
+                service = self.service(name)
                 if self._was_killed(name):
                     say(f"{name}: was killed, starting again")
                 elif self._pid(name) is None:
                     say(f"{name}: starting")
                 self._start(service, self._home(service))
                 say(f"{name}: {self.address(name)}")
+
+    @property
+    def by_default(self) -> Sequence[str]:
+        """Names of the services that start without being named."""
+        return [one for one in self.services if one not in _ON_REQUEST]
+
+    def service(self, name: str) -> Service:
+        """A service by its name. Raises InputError for an unknown one."""
+        if name not in self.services:
+            raise InputError(f"unknown service {name!r}; services are {', '.join(self.services)}")
+        return self.services[name]
 
     def down(self, say: Callable[[str], None], only: Sequence[str] = ()) -> None:
         """Stop all services, or `only` some; their data are kept. Raises StackFailed."""
@@ -105,14 +122,13 @@ class Stack:
             raise StackFailed(f"{self._folder}: {error.strerror}: {error.filename}") from error
 
     def status(self) -> Sequence[Status]:
-        """State of each service."""
-        return [self._status(name) for name in self.services]
+        """State of each service; of one that starts on request, while it has not been stopped."""
+        found = map(self._status, self.services)
+        return [one for one in found if one.state != "stopped" or one.service in self.by_default]
 
     def log(self, name: str) -> Path:
         """Log file of a service. Raises InputError for an unknown name."""
-        if name not in self.services:
-            raise InputError(f"unknown service {name!r}; services are {', '.join(self.services)}")
-        return self._folder / f"{name}.log"
+        return self._folder / f"{self.service(name).name}.log"
 
     def address(self, name: str) -> str:
         """Client address of a service; empty for one that was never started."""

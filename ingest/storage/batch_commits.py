@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deltalake import DeltaTable
-
-from ingest.storage.files import opened
+from ingest.storage import delta_log
+from ingest.storage.layout import LOG, storage_at
 
 # Versions of ours say so, whoever else writes userMetadata.
 _FORMAT = "headwater.batch/1"
@@ -90,7 +89,7 @@ class LookBack:
 
 def newest_version(path: str) -> int:
     """The newest version of the table at `path`."""
-    return int(DeltaTable(path).version())
+    return delta_log.version(path)
 
 
 def commits_after(path: str, version: int) -> Iterator[tuple[int, BatchCommit | None]]:
@@ -119,13 +118,10 @@ def look_back(path: str, commit: CommitId, version: int) -> LookBack:
 
 
 def _actions(path: str, version: int) -> Sequence[Mapping[str, Any]] | None:
-    system, folder = opened(path)
-    try:
-        with system.open_input_stream(f"{folder}/_delta_log/{version:0{_DIGITS}}.json") as file:
-            lines = file.read().splitlines()
-    except FileNotFoundError:
+    content = storage_at(path).read(f"{LOG}/{version:0{_DIGITS}}.json")
+    if content is None:
         return None
-    return [json.loads(line) for line in lines if line]
+    return [json.loads(line) for line in content.splitlines() if line]
 
 
 def _info(actions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
@@ -23,13 +25,15 @@ from deltalake import (
     WriterProperties,
     write_deltalake,
 )
-from deltalake.exceptions import CommitFailedError
+from deltalake.exceptions import CommitFailedError, DeltaError
 from pyarrow import parquet
 
+from ingest.storage.files import open_file
 from ingest.storage.layout import LOG, is_table, storage_at
+from ingest.storage.object_urls import is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
 
@@ -41,6 +45,8 @@ _LARGE = 2**24
 # Of a commit's name; checkpoints and logs that were put together have longer ones.
 _DIGITS = 20
 _FIRST_COMMIT = f"{0:0{_DIGITS}}.json"
+# In an error of deltalake: an answer of an object store, or none.
+_REQUEST = re.compile(r"Error performing|lacked the necessary privileges|Generic \w+ error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,7 @@ def create(path: str, schema: str, properties: Mapping[str, str]) -> None:
 
 def table_id(path: str) -> str:
     """Delta's own id of a table, which a replaced table does not keep."""
-    return str(DeltaTable(path).metadata().id)
+    return str(_opened(path).metadata().id)
 
 
 def number_of_files(path: str) -> int:
@@ -91,12 +97,12 @@ def sizes_of_files(path: str) -> Sequence[int]:
 
 def is_clustered(path: str) -> bool:
     """Whether the table has liquid clustering."""
-    return "clustering" in (DeltaTable(path).protocol().writer_features or [])
+    return "clustering" in (_opened(path).protocol().writer_features or [])
 
 
 def has_local_times(path: str) -> bool:
     """Whether the table may have timestamps without a time zone."""
-    return "timestampNtz" in (DeltaTable(path).protocol().writer_features or [])
+    return "timestampNtz" in (_opened(path).protocol().writer_features or [])
 
 
 def newest_batch(path: str) -> int:
@@ -135,7 +141,11 @@ def has_appended(path: str, *, application: str, version: int) -> bool:
 
 def last_version(path: str, application: str) -> int:
     """The newest version that an application has written; -1 where it has written none."""
-    last = DeltaTable(path).transaction_version(application)
+    return _last_version(_opened(path), application)
+
+
+def _last_version(table: DeltaTable, application: str) -> int:
+    last = table.transaction_version(application)
     return -1 if last is None else int(last)
 
 
@@ -160,7 +170,9 @@ def rows_after(path: str, batch_id: int, columns: Sequence[str]) -> pa.Table:
     names = [one["path"] for one in _files(path).to_pylist() if one["max._batch_id"] > batch_id]
     found = [
         parquet.read_table(
-            Path(path, unquote(name)), columns=list(columns), read_dictionary=list(columns)
+            open_file(f"{path}/{unquote(name)}"),
+            columns=list(columns),
+            read_dictionary=list(columns),
         )
         for name in names
     ]
@@ -179,7 +191,7 @@ def distinct_values(
     there are more than `most_rows`.
     """
     after, up_to = batches
-    table = DeltaTable(path)
+    table = _opened(path)
     schema = pa.schema(table.schema().to_arrow())
     kept = table.metadata()
     # Files of such a table have other names for its columns.
@@ -198,7 +210,7 @@ def distinct_values(
         return None
     found = [pa.array([], schema.field(column).type)]
     for name in names:
-        with parquet.ParquetFile(Path(path, name)) as file:
+        with open_file(f"{path}/{name}") as opened, parquet.ParquetFile(opened) as file:
             # One from before the column has nulls of it.
             if column in file.schema_arrow.names:
                 read = file.read([column, counter], use_threads=False)
@@ -228,39 +240,68 @@ def rows_where(
         conditions.append(pc.field(since[0]) >= since[1])
     if present:
         conditions.append(pc.field(present).is_valid())
-    return _read(DeltaTable(path), columns, reduce(and_, conditions))
+    return _read(path, columns, reduce(and_, conditions))
 
 
 def schema_json(path: str) -> str:
     """A table's schema in JSON, as Spark and Delta write it."""
-    return str(DeltaTable(path).schema().to_json())
+    return str(_opened(path).schema().to_json())
 
 
 def column_names(path: str) -> list[str]:
     """A table's columns."""
-    return [str(one.name) for one in DeltaTable(path).schema().fields]
+    return [str(one.name) for one in _opened(path).schema().fields]
 
 
 def rows(path: str, columns: Sequence[str] | None = None) -> pa.Table:
     """A small table of bookkeeping as it is now: all columns, or those."""
-    return _read(DeltaTable(path), columns)
+    return _read(path, columns)
 
 
 def _read(
-    table: DeltaTable, columns: Sequence[str] | None, wanted: pc.Expression | None = None
+    path: str, columns: Sequence[str] | None, wanted: pc.Expression | None = None
 ) -> pa.Table:
     """Rows, read by this thread alone: Arrow's threads may outlive a command, and abort it."""
-    dataset = table.to_pyarrow_dataset()
-    scanner = dataset.scanner(
-        columns=list(columns) if columns else None,
-        filter=wanted,
-        use_threads=False,
-    )
-    return scanner.to_table()
+    with _reached(path):
+        dataset = _opened(path).to_pyarrow_dataset()
+        scanner = dataset.scanner(
+            columns=list(columns) if columns else None,
+            filter=wanted,
+            use_threads=False,
+        )
+        return scanner.to_table()
 
 
 def _files(path: str) -> pa.Table:
-    return pa.table(DeltaTable(path).get_add_actions(flatten=True))
+    with _reached(path):
+        return pa.table(_opened(path).get_add_actions(flatten=True))
+
+
+def _opened(path: str) -> DeltaTable:
+    with _reached(path):
+        return DeltaTable(path, storage_options=_options(path))
+
+
+def _options(path: str) -> dict[str, str] | None:
+    if not is_object(path):
+        return None
+    from ingest.storage.object_store import delta_options
+
+    return delta_options(path)
+
+
+@contextlib.contextmanager
+def _reached(path: str) -> Iterator[None]:
+    """Raise StorageFailed for what deltalake raises where an object store cannot be reached."""
+    try:
+        yield
+    except (OSError, DeltaError) as error:
+        is_missing = isinstance(error, FileNotFoundError)
+        if not is_object(path) or is_missing or not _REQUEST.search(str(error)):
+            raise
+        from ingest.storage.object_store import failure
+
+        raise failure(path, error) from None
 
 
 def replace_rows(path: str, rows: Sequence[Sequence[Any]], predicate: str) -> None:
@@ -268,14 +309,11 @@ def replace_rows(path: str, rows: Sequence[Sequence[Any]], predicate: str) -> No
 
     Two processes may do so at once, each for rows of its own.
     """
-    for attempt in range(_TRIES):
-        table = DeltaTable(path)
-        try:
-            write_deltalake(table, _arrow(table, rows), mode="overwrite", predicate=predicate)
-            return
-        except CommitFailedError:
-            if attempt == _TRIES - 1:
-                raise
+
+    def replace(table: DeltaTable) -> None:
+        write_deltalake(table, _arrow(table, rows), mode="overwrite", predicate=predicate)
+
+    _committed(path, replace)
 
 
 def append_rows(
@@ -285,43 +323,62 @@ def append_rows(
 
     Skipped if `application`, where one is given, has already written `version`.
     """
-    if application and has_appended(path, application=application, version=version):
-        return
-    table = DeltaTable(path)
     transactions = [Transaction(application, version)] if application else None
-    write_deltalake(
-        table,
-        _arrow(table, rows),
-        mode="append",
-        commit_properties=CommitProperties(app_transactions=transactions),
-    )
+
+    def append(table: DeltaTable) -> None:
+        if application and _last_version(table, application) >= version:
+            return
+        write_deltalake(
+            table,
+            _arrow(table, rows),
+            mode="append",
+            commit_properties=CommitProperties(app_transactions=transactions),
+        )
+
+    _committed(path, append)
+
+
+def _committed(path: str, write: Callable[[DeltaTable], None]) -> None:
+    """Write to a table, again where another process has committed what this commit conflicts with.
+
+    One that has failed has written nothing.
+    """
+    for attempt in range(_TRIES):
+        try:
+            with _reached(path):
+                write(_opened(path))
+            return
+        except CommitFailedError:
+            if attempt == _TRIES - 1:
+                raise
 
 
 def compact(path: str) -> None:
     """Make few files of a small table's many; left for another time where somebody else writes."""
-    with contextlib.suppress(CommitFailedError):
-        DeltaTable(path).optimize.compact(target_size=_LARGE)
+    with contextlib.suppress(CommitFailedError), _reached(path):
+        _opened(path).optimize.compact(target_size=_LARGE)
 
 
 def is_simple(path: str) -> bool:
     """Whether a table needs no feature that came after Delta's first protocol of writers."""
-    return DeltaTable(path).protocol().min_writer_version <= _FIRST_PROTOCOL
+    return _opened(path).protocol().min_writer_version <= _FIRST_PROTOCOL
 
 
 def last_commit(path: str) -> Mapping[str, Any]:
     """The newest commit's own description, as Delta's history shows it, with its version."""
-    commits = Path(path, "_delta_log").glob("[0-9]*.json")
-    newest = max(one for one in commits if len(one.stem) == _DIGITS)
-    actions = map(json.loads, newest.read_bytes().splitlines())
+    storage = storage_at(path)
+    found = (re.fullmatch(rf"(\d{{{_DIGITS}}})\.json", one.name) for one in storage.list(LOG))
+    newest = max(one[1] for one in found if one)
+    actions = map(json.loads, (storage.read(f"{LOG}/{newest}.json") or b"").splitlines())
     commit: Mapping[str, Any] = next(
         (one["commitInfo"] for one in actions if "commitInfo" in one), {}
     )
-    return {**commit, "version": int(newest.stem)}
+    return {**commit, "version": int(newest)}
 
 
 def version(path: str) -> int:
     """How many commits a table has had, less one."""
-    return int(DeltaTable(path).version())
+    return int(_opened(path).version())
 
 
 def write_once(path: str, rows: pa.Table, *, application: str, version: int, is_anew: bool) -> None:
@@ -331,14 +388,16 @@ def write_once(path: str, rows: pa.Table, *, application: str, version: int, is_
     beforehand whether `application` has written `version`.
     """
     transaction = Transaction(application, version)
-    write_deltalake(
-        path if is_anew else DeltaTable(path),
-        rows,
-        mode="overwrite" if is_anew else "append",
-        schema_mode="overwrite" if is_anew else "merge",
-        writer_properties=WriterProperties(compression="ZSTD"),
-        commit_properties=CommitProperties(app_transactions=[transaction]),
-    )
+    with _reached(path):
+        write_deltalake(
+            path if is_anew else _opened(path),
+            rows,
+            mode="overwrite" if is_anew else "append",
+            schema_mode="overwrite" if is_anew else "merge",
+            storage_options=_options(path) if is_anew else None,
+            writer_properties=WriterProperties(compression="ZSTD"),
+            commit_properties=CommitProperties(app_transactions=[transaction]),
+        )
 
 
 def _arrow(table: DeltaTable, rows: Sequence[Sequence[Any]]) -> pa.Table:
@@ -350,5 +409,6 @@ def _arrow(table: DeltaTable, rows: Sequence[Sequence[Any]]) -> pa.Table:
 
 def delete_rows(path: str, predicate: str) -> int:
     """Delete the rows that `predicate`, in words of SQL, is true for; how many there were."""
-    found = DeltaTable(path).delete(predicate)
+    with _reached(path):
+        found = _opened(path).delete(predicate)
     return int(found["num_deleted_rows"])

@@ -1,15 +1,21 @@
-"""Files of landing folders by their URLs: listed, read, moved and deleted."""
+"""Files of landing folders by their URLs: listed, read, moved and deleted.
+
+What cannot be read raises OSError, or StorageFailed where an object store says so.
+"""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow as pa
 from pyarrow import NativeFile, fs
 
 from ingest.storage.local import LOCAL
+from ingest.storage.object_urls import Place, is_object
 
 
 class FoundFile(NamedTuple):
@@ -20,39 +26,70 @@ class FoundFile(NamedTuple):
     modified_us: int
 
 
-def opened(path: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a path or of a URL that `walk` gave, and the path there."""
-    if path.startswith(LOCAL) or "://" not in path:
-        return fs.LocalFileSystem(), path.removeprefix(LOCAL)
-    found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(path)
-    return found
+# Of files in object stores, where each question is a request: two batches of files or so.
+_MOST_SIZES = 20_000
+_sizes: OrderedDict[str, int] = OrderedDict()
+
+
+def remember_sizes(files: Iterable[tuple[str, int]]) -> None:
+    """Note sizes of files as a listing showed them, so that `size_of` need not ask."""
+    for path, size in files:
+        if is_object(path):
+            _sizes[path] = size
+            _sizes.move_to_end(path)
+    while len(_sizes) > _MOST_SIZES:
+        _sizes.popitem(last=False)
 
 
 def size_of(path: str) -> int:
-    """Bytes of a file; 0 where there is none."""
-    return _info(path).size or 0
+    """Bytes of a file; 0 where there is none. In an object store perhaps those that it had."""
+    if not is_object(path):
+        return _info(path).size or 0
+    if (size := _sizes.get(path)) is None:
+        from ingest.storage.object_files import object_size
+
+        size = object_size(path) or 0
+        remember_sizes([(path, size)])
+    return size
 
 
 def is_file(path: str) -> bool:
     """Return whether there is a file."""
+    if is_object(path):
+        from ingest.storage.object_files import object_size
+
+        return bool(Place.of(path).path) and object_size(path) is not None
     return _info(path).type is fs.FileType.File
 
 
 def is_folder(path: str) -> bool:
-    """Return whether there is a folder."""
+    """Return whether there is a folder; in an object store, whether there is a file below it."""
+    if is_object(path):
+        from ingest.storage.object_files import has_objects
+
+        return has_objects(path)
     return _info(path).type is fs.FileType.Directory
 
 
 def open_stream(path: str) -> NativeFile:
-    """Open a file to read it from its start, unpacked as its ending says. Raises OSError."""
-    system, inside = opened(path)
-    return system.open_input_stream(inside)
+    """Open a file to read it from its start, unpacked as its ending says."""
+    if not is_object(path):
+        return fs.LocalFileSystem().open_input_stream(_inside(path))
+    packed = open_file(path)
+    try:
+        codec = pa.Codec.detect(path)
+    except (TypeError, ValueError):
+        return packed
+    return pa.CompressedInputStream(packed, codec.name)
 
 
 def open_file(path: str) -> NativeFile:
-    """Open a file to read parts of it, as it is. Raises OSError."""
-    system, inside = opened(path)
-    return system.open_input_file(inside)
+    """Open a file to read parts of it, as it is."""
+    if is_object(path):
+        from ingest.storage.object_files import object_file
+
+        return pa.PythonFile(object_file(path), mode="r")
+    return fs.LocalFileSystem().open_input_file(_inside(path))
 
 
 def ending_of(path: str) -> str:
@@ -62,14 +99,15 @@ def ending_of(path: str) -> str:
     return dot + ending if stem and ending else ""
 
 
-def walk(folder: str, is_left_out: Callable[[str], bool]) -> Iterator[FoundFile]:
-    """Find the files below a folder, but for the folders that are left out. Raises OSError.
+def walk(folder: str, left_out: Collection[str]) -> Iterator[FoundFile]:
+    """Find the files below a folder, but for the folders that are left out.
 
     A leading dot or underscore marks what is not (yet) data, as everywhere in Hadoop.
     """
-    system, inside = opened(folder)
-    scheme, mark, _ = folder.partition("://")
-    prefix = scheme + mark if mark else ""
+    if is_object(folder):
+        return _walk_objects(folder, left_out)
+    prefix = LOCAL if folder.startswith(LOCAL) else ""
+    system = fs.LocalFileSystem()
 
     def found(below: str) -> Iterator[FoundFile]:
         for info in system.get_file_info(fs.FileSelector(below)):
@@ -77,31 +115,52 @@ def walk(folder: str, is_left_out: Callable[[str], bool]) -> Iterator[FoundFile]
                 continue
             path = prefix + info.path
             if info.type is fs.FileType.Directory:
-                if not is_left_out(path):
+                if path not in left_out:
                     yield from found(info.path)
             elif info.type is fs.FileType.File:
                 yield FoundFile(path, info.size, info.mtime_ns // 1000)
 
-    return found(inside)
+    return found(_inside(folder))
+
+
+def _walk_objects(folder: str, left_out: Collection[str]) -> Iterator[FoundFile]:
+    from ingest.storage.object_files import found_objects
+
+    bucket = Place.of(folder).bucket
+    for one in found_objects(folder, left_out):
+        modified_us = int(one["last_modified"].timestamp() * 1_000_000)
+        yield FoundFile(f"{bucket}/{one['path']}", one["size"], modified_us)
 
 
 def delete(path: str) -> None:
-    """Delete a local file, if there is one. Raises OSError."""
-    _local(path).unlink(missing_ok=True)
+    """Delete a file, if there is one."""
+    if is_object(path):
+        from ingest.storage.object_files import delete_object
+
+        delete_object(path)
+    else:
+        Path(_inside(path)).unlink(missing_ok=True)
 
 
 def move(path: str, target: str) -> None:
-    """Move a local file, if there is one, to a path whose folders are created. Raises OSError."""
-    file, to = _local(path), _local(target)
+    """Move a file, if there is one, to a path whose folders are created.
+
+    Both are local, or in one bucket.
+    """
+    if is_object(path):
+        from ingest.storage.object_files import move_object
+
+        move_object(path, target)
+        return
+    file, to = Path(_inside(path)), Path(_inside(target))
     if file.exists():
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(file, to)
 
 
 def _info(path: str) -> fs.FileInfo:
-    system, inside = opened(path)
-    return system.get_file_info(inside)
+    return fs.LocalFileSystem().get_file_info(_inside(path))
 
 
-def _local(path: str) -> Path:
-    return Path(path.removeprefix(LOCAL))
+def _inside(path: str) -> str:
+    return path.removeprefix(LOCAL)

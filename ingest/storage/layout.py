@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ingest.errors import InputError
+from ingest import settings
 from ingest.storage.local import LOCAL, LocalStorage
 from ingest.storage.storage import Storage
 
@@ -15,7 +15,10 @@ LOG = "_delta_log"
 def storage_at(root: str) -> Storage:
     """Return the storage whose root is a path or URL. Raises InputError for unknown schemes."""
     if "://" in root and not root.startswith(LOCAL):
-        raise InputError(f"{root}: only a folder of this machine can be read and written")
+        # Many commands need no object store, and its library takes a while to load.
+        from ingest.storage.objects import ObjectStorage
+
+        return ObjectStorage(root)
     return LocalStorage(root)
 
 
@@ -32,6 +35,19 @@ class Lake:
     def storage(self) -> Storage:
         """Storage whose root is the lake's. Raises InputError."""
         return storage_at(self.root)
+
+    @property
+    def local(self) -> Lake:
+        """Where this machine keeps what is of no other: the local stack, logs, the catalog.
+
+        The lake itself, where that is a folder.
+        """
+        return Lake(settings.local_folder(self.root))
+
+    @property
+    def spark_log(self) -> str:
+        """Path of the log of Spark's Java process."""
+        return f"{self.local.root}/_logs/spark.log"
 
     def table(self, schema: str, name: str) -> str:
         """URL of a table."""
@@ -90,7 +106,7 @@ class Lake:
         return f"_trials/{table}"
 
     def stack(self) -> str:
-        """Key of the file of the processes and ports of the lake's own stack."""
+        """Key of the file of the processes and ports of the lake's own stack, in `local`."""
         return "_stack/stack.json"
 
     def tables(self) -> list[str]:

@@ -16,7 +16,7 @@ from typing import IO
 from uuid import uuid4
 
 from ingest.errors import StorageFailed
-from ingest.storage.storage import Entry, LeaseHeld
+from ingest.storage.storage import Entry, Lease, LeaseHeld
 
 # How the URL of a local path begins.
 LOCAL = "file://"
@@ -89,7 +89,7 @@ class LocalStorage:
                     yield Entry(entry.name, state.st_size, modified_us, entry.is_dir())
 
     @contextlib.contextmanager
-    def lease(self, key: str) -> Iterator[None]:
+    def lease(self, key: str) -> Iterator[Lease]:
         """See Storage. The operating system ends a lock with the process that has it."""
         path = self._path(key)
         try:
@@ -108,7 +108,7 @@ class LocalStorage:
             file.truncate()
             json.dump({"pid": os.getpid(), "host": socket.gethostname()}, file)
             file.flush()
-            yield
+            yield _Lock()
 
     def is_leased(self, key: str) -> bool:
         """See Storage. Takes the lock for a moment."""
@@ -135,6 +135,13 @@ class LocalStorage:
             yield new
         finally:
             new.unlink(missing_ok=True)
+
+
+class _Lock:
+    """See Lease: the operating system gives a lock to nobody else while this process has it."""
+
+    def check(self) -> None:
+        """See Lease."""
 
 
 def _lock(file: IO[str]) -> None:

@@ -24,11 +24,31 @@ class LeaseHeld(Exception):
         super().__init__(f"held by {owner}")
 
 
+class LeaseLost(Exception):
+    """A lease is another process's by now, which `owner` describes for people."""
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+        super().__init__(f"taken over by {owner}")
+
+
+class Lease(Protocol):
+    """A lease that this process holds."""
+
+    def check(self) -> None:
+        """Raise LeaseLost where another process may hold it by now, StorageFailed where unknown.
+
+        To be asked before each write that only the holder may do.
+        """
+        ...
+
+
 class Storage(Protocol):
     """Files below one root, which a folder or a bucket can keep. Keys are relative to the root.
 
     A key is a path with `/` between names, such as `_checkpoints/shop__orders.json`. There are no
-    renames, appends or empty folders: an object store has none of them.
+    renames, appends or empty folders: an object store has none of them. What cannot be read or
+    written raises OSError, or StorageFailed where an object store says so.
     """
 
     def url(self, key: str) -> str:
@@ -44,7 +64,11 @@ class Storage(Protocol):
         ...
 
     def put_new(self, key: str, content: bytes) -> bool:
-        """Create a file; False where there is one. Of several processes exactly one succeeds."""
+        """Create a file; False where there is one. Of several processes exactly one succeeds.
+
+        Those that may write the same bytes at once put something of their own into them: a file
+        that has appeared while the answer to a request was lost is this process's if it is equal.
+        """
         ...
 
     def exists(self, key: str) -> bool:
@@ -62,17 +86,24 @@ class Storage(Protocol):
     def list(self, key: str) -> Iterator[Entry]:
         """List a folder, one level deep, in no order; nothing where there is no folder.
 
+        As the caller goes on, so that a folder of many files is not held in memory as a whole.
         Names that begin with a dot are files that are being written, and are left out.
         """
         ...
 
-    def lease(self, key: str) -> AbstractContextManager[None]:
+    def lease(self, key: str) -> AbstractContextManager[Lease]:
         """Hold a lease from `with` to its end, or to the end of this process.
 
-        Raises LeaseHeld, and StorageFailed where the file of the lease cannot be written.
+        In an object store another process can take it a while after this one has ended, or could
+        not reach the store, so the holder has to ask `check`. Raises LeaseHeld, and StorageFailed
+        where the file of the lease cannot be written.
         """
         ...
 
     def is_leased(self, key: str) -> bool:
-        """Return whether a process holds a lease; True where that cannot be found out."""
+        """Return whether a process holds a lease; True where that cannot be found out.
+
+        For people: in an object store it is known by the age of the lease, so that clocks which
+        differ by a minute mislead.
+        """
         ...

@@ -10,6 +10,7 @@ from ingest.errors import StreamLocked
 from ingest.spark import delta_tables
 from ingest.storage import batch_commits, delta_log
 from ingest.storage.batch_commits import BatchCommit, CommitId
+from ingest.storage.locks import check_lock
 from ingest.writers.bronze_writer import Committed, WriteResult
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ class TableCommits:
     def begin(self, batch_id: int) -> CommitId:
         """The identity of the commit that is to be written.
 
-        Raises StreamLocked where another process has committed it.
+        Raises StreamLocked where another process has committed it, or may do so.
         """
+        check_lock(self.path, self._stream)
         commit = self._id(batch_id)
         if self._seen is None:
             self._seen = batch_commits.newest_version(self.path)

@@ -55,7 +55,7 @@ LOCAL_PATHS = {
     "ingest/decoders/worker_daemon.py": "archives of Python modules",
     "ingest/arrow_files/parquet_stats.py": "workers of one machine write data files to its disk",
 }
-_OF_FILES = {"pathlib", "shutil", "deltalake", "tempfile", "glob", "fcntl"}
+_OF_FILES = {"pathlib", "shutil", "deltalake", "obstore", "tempfile", "glob", "fcntl"}
 # Of `os`, what concerns no file.
 _OF_PROCESSES = {"getpid", "kill"}
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -29,6 +29,7 @@ from ingest.errors import DeclarationInvalid, SelectionEmpty
 
 GOOD: Mapping[str, Any] = {"from": "files", "path": "landing/orders", "format": "json"}
 CSV = {**GOOD, "format": "csv"}
+IN_BUCKET = {**GOOD, "path": "s3a://bucket/in", "clean_source": "move"}
 TABLE = {"from": "postgres", "key": ["id"]}
 KAFKA = {"from": "kafka", "topic": "orders", "format": "json"}
 
@@ -214,16 +215,30 @@ WRONG = {
     "an escape that separates": ({**CSV, "csv": {"escape": ","}}, "csv.escape: ',' is csv.sep"),
     "values without names": ({**CSV, "csv": {"header": False}}, "columns must declare the names"),
     "a scheme that nothing reads": (
-        {**GOOD, "path": "s3://bucket/orders"},
-        "meta.ingest.path: 's3://bucket/orders': nothing reads s3://; local paths and file:///",
+        {**GOOD, "path": "ftp://host/orders"},
+        "path: 'ftp://host/orders': nothing reads ftp://; local paths, file:/// and s3a://",
+    ),
+    "a bucket without a name": ({**GOOD, "path": "s3a:///orders"}, "names no bucket"),
+    "a bucket with one slash": ({**GOOD, "path": "s3a:/b/x"}, "a URL begins with s3a://"),
+    "a URL with a secret": (
+        {**GOOD, "path": "s3a://me:secret@bucket/orders"},
+        "meta.ingest.path: a URL of s3a:// has a bucket, and no user, key or port before its",
     ),
     "a scheme without slashes": ({**GOOD, "path": "dbfs:/x"}, "nothing reads dbfs:; local paths"),
     "somebody's home": ({**GOOD, "path": "~/orders"}, "~ is no folder here"),
     "a URL of another machine": ({**GOOD, "path": "file://host/x"}, "is no URL of a local folder"),
     "a URL without slashes": ({**GOOD, "path": "file:/x"}, "is no URL of a local folder"),
     "a destination that nothing writes": (
-        {**GOOD, "clean_source": "move", "move_destination": "s3://bucket/done"},
-        "move_destination: 's3://bucket/done': files are moved to local folders only",
+        {**GOOD, "clean_source": "move", "move_destination": "s3a://bucket/done"},
+        "'s3a://bucket/done': files of 'landing/orders' are moved within local folders only",
+    ),
+    "a destination in another bucket": (
+        {**IN_BUCKET, "move_destination": "s3a://other/done"},
+        "'s3a://other/done': files of 's3a://bucket/in' are moved within the bucket s3a://bucket",
+    ),
+    "a destination where files land": (
+        {**IN_BUCKET, "move_destination": "s3://bucket/in/done"},
+        "lies in path: moved files would land again",
     ),
     "a glob that matches no name": ({**GOOD, "path_glob_filter": ""}, "matches no name"),
     "a glob of names that do not count": (
@@ -346,6 +361,9 @@ def test_a_key_needs_its_column() -> None:
         ({"envelope": "cloudevents"}, {"data.price": "decimal(9,2)"}),
         ({"path_glob_filter": "*.{json,jsonl}"}, {}),
         ({"path": "file:///data/my%20orders"}, {}),
+        ({"path": "s3a://bucket/my orders/"}, {}),
+        ({**IN_BUCKET, "move_destination": "s3a://bucket/done"}, {}),
+        ({"path": "abfss://landing@account.dfs.core.windows.net/orders"}, {}),
         ({"format": "csv", "csv": {"sep": "\t", "quote": "", "escape": "\\"}}, {}),
     ],
 )

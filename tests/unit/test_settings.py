@@ -78,6 +78,9 @@ def test_places_may_be_relative_absolute_or_elsewhere(
     assert settings.lake() == str(project / "other" / "lake")
     monkeypatch.setenv("HEADWATER_LAKE", "s3a://bucket/lake")
     assert settings.lake() == "s3a://bucket/lake"
+    # Spark knows this name of S3 alone, and a slash at the end would be doubled.
+    monkeypatch.setenv("HEADWATER_LAKE", "s3://bucket/lake/")
+    assert settings.lake() == "s3a://bucket/lake"
     monkeypatch.setenv("HEADWATER_LANDING", "")
     assert settings.landing() == str(project / "landing")
 

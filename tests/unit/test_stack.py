@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -164,10 +164,35 @@ def test_the_commands_show_a_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         refused = command.invoke(app, ["stack", *wrong]).exception
         assert isinstance(refused, InputError)
         assert "unknown service 'kafk'; services are kafka, postgres" in str(refused)
-    given: dict[str, Mapping[str, int]] = {}
+    given: dict[str, object] = {}
     monkeypatch.setattr(Stack, "up", lambda _, __, **more: given.update(more))
     command.invoke(app, ["stack", "up", "--port", "kafka=9092", "--port", "connect=8083"])
-    assert given == {"ports": {"kafka": 9092, "connect": 8083}}
+    assert given == {"only": (), "ports": {"kafka": 9092, "connect": 8083}}
+    command.invoke(app, ["stack", "up", "s3"])
+    assert given == {"only": ["s3"], "ports": {}}
+
+
+def test_the_s3_server_starts_when_it_is_named(stack: Stack) -> None:
+    stack.services = {**stack.services, "s3": Sleeper("s3")}
+    up(stack)
+    assert [one.service for one in stack.status()] == ["kafka", "postgres"]
+    stack.up(lambda _: None, only=["s3"])
+    assert [one.state for one in stack.status()] == ["running"] * 3
+    stack.down(lambda _: None)
+    assert [one.service for one in stack.status()] == ["kafka", "postgres"]
+    up(stack, s3=free_port(()))
+    assert stack.status()[-1].service == "s3"
+    with pytest.raises(InputError, match="unknown service 's4'; services are kafka, postgres, s3"):
+        stack.up(lambda _: None, only=["s4"])
+
+
+def test_the_stack_of_a_lake_in_a_bucket_is_local(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dbt_project.yml").touch()
+    monkeypatch.chdir(tmp_path)
+    assert Lake("s3a://bucket/lake").local.root == f"{tmp_path}/.local/s3a-bucket-lake"
+    assert Lake(f"file://{tmp_path}/lake").local.root == f"{tmp_path}/lake"
 
 
 def test_no_id_of_a_cluster_is_taken_for_an_option() -> None:
