@@ -110,7 +110,8 @@ def test_many_files_are_found_in_flat_memory(landing: str, proxy: Proxy) -> None
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert len(proxy.requests) == count / 1000
-    assert peaks[1] < 1.2 * peaks[0]
+    # Ten times as many; a page that is read ahead comes and goes.
+    assert peaks[1] < 2 * peaks[0]
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".bz2"])
