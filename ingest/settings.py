@@ -27,6 +27,7 @@ working directory that holds dbt_project.yml.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import MutableMapping
@@ -70,7 +71,10 @@ def local_folder(lake: str) -> str:
         return lake.removeprefix("file://")
     if "://" not in lake:
         return lake
-    return str(project_dir() / ".local" / re.sub(r"[^\w.-]+", "-", lake))
+    name = re.sub(r"[^\w.-]+", "-", lake)
+    # The digest: `s3a://a-b/c` and `s3a://a/b/c` would have one name.
+    digest = hashlib.sha256(lake.encode()).hexdigest()[:8]
+    return str(project_dir() / ".local" / f"{name}-{digest}")
 
 
 def lake() -> str:

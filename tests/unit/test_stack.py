@@ -191,7 +191,9 @@ def test_the_stack_of_a_lake_in_a_bucket_is_local(
 ) -> None:
     (tmp_path / "dbt_project.yml").touch()
     monkeypatch.chdir(tmp_path)
-    assert Lake("s3a://bucket/lake").local.root == f"{tmp_path}/.local/s3a-bucket-lake"
+    one, other = (Lake(f"s3a://{name}").local.root for name in ("a-b/lake", "a/b/lake"))
+    assert one.startswith(f"{tmp_path}/.local/s3a-a-b-lake-")
+    assert one != other
     assert Lake(f"file://{tmp_path}/lake").local.root == f"{tmp_path}/lake"
 
 
