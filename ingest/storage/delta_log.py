@@ -12,7 +12,7 @@ from functools import reduce
 from operator import and_
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -30,12 +30,13 @@ from pyarrow import parquet
 
 from ingest.storage.files import open_file
 from ingest.storage.layout import LOG, is_table, storage_at
-from ingest.storage.object_urls import is_object
+from ingest.storage.object_urls import Place, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+_Answer = TypeVar("_Answer")
 
 # Each time another process was quicker.
 _TRIES = 20
@@ -262,7 +263,8 @@ def _read(
     path: str, columns: Sequence[str] | None, wanted: pc.Expression | None = None
 ) -> pa.Table:
     """Rows, read by this thread alone: Arrow's threads may outlive a command, and abort it."""
-    with _reached(path):
+
+    def read() -> pa.Table:
         dataset = _opened(path).to_pyarrow_dataset()
         scanner = dataset.scanner(
             columns=list(columns) if columns else None,
@@ -271,15 +273,29 @@ def _read(
         )
         return scanner.to_table()
 
+    return _answer(path, read)
+
 
 def _files(path: str) -> pa.Table:
-    with _reached(path):
-        return pa.table(_opened(path).get_add_actions(flatten=True))
+    return _answer(path, lambda: pa.table(_opened(path).get_add_actions(flatten=True)))
 
 
 def _opened(path: str) -> DeltaTable:
-    with _reached(path):
-        return DeltaTable(path, storage_options=_options(path))
+    return _answer(path, lambda: DeltaTable(path, storage_options=_options(path)))
+
+
+def _answer(path: str, read: Callable[[], _Answer]) -> _Answer:
+    """What `read` returns, called again where an object store's answer breaks off."""
+
+    def reached() -> _Answer:
+        with _reached(path):
+            return read()
+
+    if not is_object(path):
+        return reached()
+    from ingest.storage.object_store import bucket_of
+
+    return bucket_of(Place.of(path).bucket).again(reached)
 
 
 def _options(path: str) -> dict[str, str] | None:

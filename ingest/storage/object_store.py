@@ -82,11 +82,19 @@ class Bucket:
 
         Raises as `reached`.
         """
+
+        def send() -> _Answer:
+            with self.reached(path) as store:
+                return request(store)
+
+        return self.again(send)
+
+    def again(self, send: Callable[[], _Answer]) -> _Answer:
+        """What `send`, which changes nothing, returns; called again while it raises StorageAway."""
         until = time.monotonic() + self.patience
         for rest in rests():
             try:
-                with self.reached(path) as store:
-                    return request(store)
+                return send()
             except StorageAway:
                 if time.monotonic() > until:
                     raise

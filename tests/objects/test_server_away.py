@@ -80,7 +80,9 @@ def test_what_is_written_while_the_server_is_killed_is_there_once(
         with pytest.raises(LeaseHeld), storage.lease("locks/a.lock"):
             pass
     for folder in ("new", "put"):
-        assert names(storage, folder) == [f"{number:06}" for number in range(counts[folder])]
+        # S3Proxy that is killed while it writes an object leaves what it has under another name.
+        found = [name for name in names(storage, folder) if "-" not in name]
+        assert found == [f"{number:06}" for number in range(counts[folder])]
     assert all(storage.read(f"new/{n:06}") == b"%d" % n for n in range(0, counts["new"], 7))
-    found = sorted(delta_log.rows(table)["number"].to_pylist())
-    assert found == list(range(counts["table"]))
+    numbers = sorted(delta_log.rows(table)["number"].to_pylist())
+    assert numbers == list(range(counts["table"]))
