@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ingest.cdc.macros import rendered, statements
 from ingest.cdc.rules import Rules
 from ingest.errors import InputError
 from ingest.spark.checkpointed import CheckpointCache
+from ingest.spark.delta_tables import properties_clause
 from ingest.storage import delta_log
 from ingest.storage.layout import is_table
 
@@ -37,13 +38,15 @@ class Outcome:
 class Target:
     """A table that changes are applied to, and its state table: their names in SQL.
 
-    `view` begins the names of temporary views; `path` is the folder of the table, if it is known.
+    `view` begins the names of temporary views; `path` is the folder of the table, if it is known;
+    the table is created with `properties`.
     """
 
     table: str
     state: str
     view: str
     path: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 class ChangeApplication:
@@ -125,9 +128,10 @@ class ChangeApplication:
                 self._expired_at = time.monotonic()
         else:
             query = rendered("first_rows", plan)
+            properties = {"delta.enableDeletionVectors": "true", **self._target.properties}
             self._execute(
                 f"create or replace table {plan['target']} using delta "
-                f"tblproperties ('delta.enableDeletionVectors' = 'true') as {query}"
+                f"{properties_clause(properties)} as {query}"
             )
 
     def _run(self, macro: str, plan: dict[str, Any]) -> None:

@@ -160,6 +160,7 @@ class CurrentRowsTable:
             state=f"delta.`{self.path}__memory`",
             view=f"{self.stream.table}__current",
             path=self.path,
+            properties=delta_tables.LAYER,
         )
         return ChangeApplication(self._spark, target, rules, on_refused=self._quarantine)
 

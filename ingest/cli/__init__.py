@@ -98,17 +98,28 @@ def serve(
         str | None,
         typer.Option("--sql", metavar="PORT", help="Serve SQL (Thrift) at a port or address:port."),
     ] = None,
+    health: Annotated[
+        str | None,
+        typer.Option(
+            "--health", metavar="PORT", help="Answer GET /healthz at a port or address:port."
+        ),
+    ] = None,
 ) -> None:
     """Ingest continuously, build downstream models and serve SQL. Ctrl-C or SIGTERM stops it."""
     began = time.monotonic()
     from ingest import settings
     from ingest.cli import show
+    from ingest.serve.health import health_address
+    from ingest.serve.server import Addresses
     from ingest.serve.server import serve as serve_until_stopped
     from ingest.serve.sql_endpoint import address
     from ingest.storage.layout import Lake
 
     show.logging_to_stderr()
-    at = address(sql, settings.sql_properties()) if sql is not None else None
+    at = Addresses(
+        sql=address(sql, settings.sql_properties()) if sql is not None else None,
+        health=health_address(health) if health is not None else None,
+    )
     show.step("reading the dbt project and starting Spark")
     _end(serve_until_stopped(Lake(settings.lake()), streams or (), build or (), at, began))
 

@@ -197,6 +197,8 @@ class TypeTables:
         del self._states[one.name]
         if is_small and not has_variant(rows.schema):
             found = rows.toArrow()
+            if is_anew:
+                delta_log.create(path, rows.schema.json(), delta_tables.LAYER)
             delta_log.write_once(path, found, application=by, version=up_to, is_anew=is_anew)
         elif is_anew:
             delta_tables.replace_once(rows, path, application=by, version=up_to)

@@ -14,7 +14,7 @@ from ingest.client_properties import kafka_properties
 from ingest.connectors.postgres_connector import Broker, PostgresConnector, Refused
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError
-from ingest.runtime.progress import error_fields, note
+from ingest.runtime.progress import ProgressLog, error_fields
 from ingest.runtime.recovery_topics import lacks_messages, record_missing
 from ingest.runtime.spark_errors import explained
 from ingest.sources.kafka_source import reader_properties
@@ -129,7 +129,7 @@ def caught_up(
             failed |= dict.fromkeys(_names(of_it), explained(error, name, lake))
     for one in streams:
         if why := failed.get(one.name):
-            note(lake, one.name, one.table, state="failed", **error_fields(why))
+            ProgressLog(lake).note(one.name, one.table, state="failed", **error_fields(why))
     return _without(streams, failed), list(dict.fromkeys(failed.values()))
 
 

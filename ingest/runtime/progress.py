@@ -117,11 +117,6 @@ def save_totals(lake: Lake, totals: StreamProgress) -> None:
     write_json(lake.storage, _totals_key(lake, totals.table), asdict(totals))
 
 
-def note(lake: Lake, stream: str, table: str, **changes: str | None) -> None:
-    """Change totals of a stream of which no query runs."""
-    save_totals(lake, replace(read_totals(lake, stream, table), **changes))  # type: ignore[arg-type]
-
-
 class Grown(Protocol):
     """Receives the name of a stream whose tables have more rows, and its batch in bronze."""
 
@@ -145,11 +140,28 @@ class ProgressLog:
     _rows: list[tuple[Any, ...]] = field(default_factory=list)
     # The table of each stream.
     _tables: dict[str, str] = field(default_factory=dict)
+    # Totals of each stream that this process has started, or failed to.
+    _totals: dict[str, StreamProgress] = field(default_factory=dict)
     # The newest batch of each stream that is known, the only one that may run again.
     _newest: dict[str, int] = field(default_factory=dict)
     # Batches of several streams end at once, while others are written.
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _last_write: float = field(default_factory=time.monotonic)
+
+    def states(self) -> Mapping[str, StreamProgress]:
+        """Totals of each stream that this process has started, or failed to; reads no file."""
+        return self._totals.copy()
+
+    def save(self, totals: StreamProgress) -> None:
+        """Replace a stream's totals."""
+        # First: where the disk is full, the state is known all the same.
+        self._totals[totals.stream] = totals
+        save_totals(self.lake, totals)
+
+    def note(self, stream: str, table: str, **changes: str | None) -> None:
+        """Change totals of a stream of which no query runs."""
+        totals = read_totals(self.lake, stream, table)
+        self.save(replace(totals, **changes))  # type: ignore[arg-type]
 
     def begin(self, stream: str, table: str) -> None:
         """Take over what a process has left that ended before it wrote it."""

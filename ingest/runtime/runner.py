@@ -22,7 +22,7 @@ from ingest.errors import (
     TerminalError,
 )
 from ingest.runtime.databases import caught_up
-from ingest.runtime.progress import WAITING, ProgressLog, error_fields, note
+from ingest.runtime.progress import WAITING, ProgressLog, error_fields
 from ingest.runtime.retries import Retries
 from ingest.runtime.scheduling import BatchScheduler
 from ingest.runtime.spark_errors import explained, memory_short
@@ -119,7 +119,7 @@ def land_until_stopped(
         for query in queries:
             query.leave_tables()
     for one in retries.waiting:
-        note(progress.lake, one.name, one.table, state="stopped")
+        progress.note(one.name, one.table, state="stopped")
     progress.write()
     return errors
 
@@ -155,7 +155,7 @@ def _watch(
                 query.upkeep.leave()
                 query.wait(_AWAY)
                 queries.remove(query)
-                _note_end(query, progress.lake, retries, errors)
+                _note_end(query, progress, retries, errors)
         if due := retries.due():
             started, failed = restart(due)
             queries += started
@@ -169,28 +169,30 @@ def _watch(
 
 
 def _note_end(
-    query: StreamQuery, lake: Lake, retries: Retries, errors: list[HeadwaterError]
+    query: StreamQuery, progress: ProgressLog, retries: Retries, errors: list[HeadwaterError]
 ) -> None:
     """What becomes of a stream that has ended by itself."""
     # What goes on asks the broker, which may be away just then.
     if query.error and (query.goes_on() or isinstance(query.error, _AWAY)):
-        _try_later(query.stream, query.error, lake, retries)
+        _try_later(query.stream, query.error, progress, retries)
     elif query.error and query.error not in errors:
         errors.append(query.error)
         log.error("%s", query.error)
-        _note(query.stream, "failed", query.error, lake)
+        _note(query.stream, "failed", query.error, progress)
 
 
-def _try_later(stream: Stream, error: HeadwaterError, lake: Lake, retries: Retries) -> None:
+def _try_later(
+    stream: Stream, error: HeadwaterError, progress: ProgressLog, retries: Retries
+) -> None:
     seconds = retries.later(stream)
-    _note(stream, WAITING, error, lake)
+    _note(stream, WAITING, error, progress)
     log.warning("%s; trying again in %.0f s", error, seconds)
 
 
-def _note(stream: Stream, state: str, error: HeadwaterError, lake: Lake) -> None:
+def _note(stream: Stream, state: str, error: HeadwaterError, progress: ProgressLog) -> None:
     # Where the disk is full, too, nothing can be noted.
     with contextlib.suppress(OSError):
-        note(lake, stream.name, stream.table, state=state, **error_fields(error))
+        progress.note(stream.name, stream.table, state=state, **error_fields(error))
 
 
 def _guarded(query: StreamQuery, lake: Lake) -> None:
@@ -234,11 +236,11 @@ def _started(
             if query:
                 query.close()
             if retries is not None and isinstance(failure, _AWAY):
-                _try_later(one, failure, lake, retries)
+                _try_later(one, failure, progress, retries)
                 continue
             errors.append(failure)
             log.error("%s", failure)
-            _note(one, "failed", failure, lake)
+            _note(one, "failed", failure, progress)
     # After the tables are made and before anybody can miss them: dbt registers what is listed.
     started = [query.stream for query in queries]
     try:
@@ -282,7 +284,7 @@ def owned(
                     refuse_death(spark, lake)
                 except TerminalError as failure:
                     for one in streams:
-                        _note(one, "failed", failure, lake)
+                        _note(one, "failed", failure, ProgressLog(lake))
                     raise
                 raise
         stop(spark)

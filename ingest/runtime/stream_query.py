@@ -27,7 +27,7 @@ from ingest.runtime.blame import Blame
 from ingest.runtime.checkpoint import identity_of
 from ingest.runtime.databases import watch_of
 from ingest.runtime.parts import make_tables, parked_of, source_of, writers_of
-from ingest.runtime.progress import WAITING, ProgressLog, error_fields, read_totals, save_totals
+from ingest.runtime.progress import WAITING, ProgressLog, error_fields, read_totals
 from ingest.runtime.recovery_topics import recover_topics
 from ingest.runtime.requests import Answer, Request
 from ingest.runtime.scheduling import BatchScheduler
@@ -395,7 +395,7 @@ class StreamQuery:
         now = self._clock()
         with self._counting:
             self._totals = self._totals.after(landed, now)
-            save_totals(self._lake, self._totals)
+            self._progress.save(self._totals)
             self._waits_no_more()
         self.upkeep.landed()
         self._types.count()
@@ -426,4 +426,4 @@ class StreamQuery:
     def _save(self, **changes: object) -> None:
         with self._counting:
             self._totals = replace(self._totals, **changes)  # type: ignore[arg-type]
-            save_totals(self._lake, self._totals)
+            self._progress.save(self._totals)

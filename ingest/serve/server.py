@@ -23,6 +23,7 @@ from ingest.serve.continuous_dbt import ContinuousDbt
 from ingest.serve.dbt_build import DbtBuild
 from ingest.serve.driver_state import DriverState
 from ingest.serve.fast_bookkeeping import FastBookkeeping
+from ingest.serve.health import Health, HealthAddress, HealthEndpoint
 from ingest.serve.model_leases import DriverViews, ModelLeases
 from ingest.serve.models import KINDS, Models, models_of, sources_of
 from ingest.serve.sql_endpoint import Address, SqlEndpoint, check_free
@@ -59,8 +60,16 @@ def planned(streams: Sequence[str], build: Sequence[str]) -> Plan:
     return Plan(manifest, chosen, models, sources_of(manifest, chosen))
 
 
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the process answers, if it does."""
+
+    sql: Address | None = None
+    health: HealthAddress | None = None
+
+
 def serve(
-    lake: Lake, streams: Sequence[str], build: Sequence[str], sql: Address | None, began: float
+    lake: Lake, streams: Sequence[str], build: Sequence[str], at: Addresses, began: float
 ) -> list[HeadwaterError]:
     """Serve until asked to stop. Returns what went wrong, a stream each.
 
@@ -71,10 +80,14 @@ def serve(
     os.chdir(settings.project_dir())
     # First: it names another `ingest serve`, and waits until a killed one's Java has left the port.
     embedded_catalog.hold(catalog_folder(lake.root))
+    sql, health = at.sql, Health()
     if sql:
         check_free(sql)
     with ExitStack() as stack:
         with runner.signals_held(), ThreadPoolExecutor(1) as reader:
+            if at.health:
+                # Before Spark, which takes its time, and until all else has ended.
+                stack.enter_context(HealthEndpoint(at.health, health))
             launch.prepare_process()
             reading = reader.submit(planned, streams, build)
             spark = driver_session(lake.root, sql.settings() if sql else {})
@@ -88,7 +101,7 @@ def serve(
             # Before anybody can ask: who finds no claims builds beside us.
             claims.start()
             stack.callback(claims.stop)
-            stack.enter_context(SqlEndpoint(spark.newSession(), sql))
+            health.endpoint = stack.enter_context(SqlEndpoint(spark.newSession(), sql))
         dbt = _continuous_dbt(spark, lake, plan, claims)
         dbt.start()
         stack.callback(dbt.wait)
@@ -96,29 +109,33 @@ def serve(
         asked.start()
         where = f", SQL on {sql.host}:{sql.port}" if sql else ""
 
+        progress = ProgressLog(lake, dbt.grew)
+        health.watch([one.name for one in plan.streams], progress, stopping)
+
         def begun() -> None:
+            health.has_begun = True
             seconds = time.monotonic() - began
             log.info("serving after %.0f s: %d models%s", seconds, len(plan.models.chosen), where)
 
-        return _land(spark, lake, plan, dbt, stopping, begun)
+        return _land(spark, plan, dbt, progress, stopping, begun)
 
 
 def _land(
     spark: SparkSession,
-    lake: Lake,
     plan: Plan,
     dbt: ContinuousDbt,
+    progress: ProgressLog,
     stopping: threading.Event,
     begun: Callable[[], None],
 ) -> list[HeadwaterError]:
     """Streams, in a session of their own: dbt sets a profile's settings in the other one."""
-    own, progress = spark.newSession(), ProgressLog(lake, dbt.grew)
+    own = spark.newSession()
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", "streams")
     try:
         errors = runner.land_until_stopped(own, plan.streams, progress, stopping, begun)
         # Without a stream there are still models to try again, and people who ask.
         while not stopping.wait(_LOOK_EVERY):
-            runner.refuse_death(spark, lake)
+            runner.refuse_death(spark, progress.lake)
         return errors
     finally:
         dbt.ask_to_stop()

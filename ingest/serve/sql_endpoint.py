@@ -7,6 +7,7 @@ machine only.
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
 import socket
 from collections.abc import Mapping
@@ -50,10 +51,7 @@ class Address:
 
 def address(text: str, properties_file: str | None = None) -> Address:
     """The address that `[HOST:]PORT` says. Raises AddressRefused."""
-    host, _, number = text.rpartition(":")
-    host = host.strip("[]") or "127.0.0.1"
-    if not number.isdigit() or not 0 < int(number) < 65536:
-        raise AddressRefused(f"--sql {text}: say a port, or an address and a port: 127.0.0.1:10000")
+    host, port = host_and_port("--sql", text)
     properties = _read(properties_file) if properties_file else {}
     if properties.get(_TRANSPORT, _BINARY).lower() != _BINARY:
         # Spark's server of HTTP knows no host: it listens on every address.
@@ -65,7 +63,18 @@ def address(text: str, properties_file: str | None = None) -> Address:
             f"for others set {_AUTHENTICATION}=LDAP or KERBEROS in the file that "
             "HEADWATER_SQL_PROPERTIES names"
         )
-    return Address(host=host, port=int(number), properties=properties)
+    return Address(host=host, port=port, properties=properties)
+
+
+def host_and_port(option: str, text: str) -> tuple[str, int]:
+    """What `[HOST:]PORT` says, as an option has it. Raises AddressRefused."""
+    host, _, number = text.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    if not number.isdigit() or not 0 < int(number) < 65536:
+        raise AddressRefused(
+            f"{option} {text}: give a port, or an address and a port: 127.0.0.1:10000"
+        )
+    return host, int(number)
 
 
 def check_free(wanted: Address) -> None:
@@ -99,6 +108,17 @@ class SqlEndpoint:
         }
         self._server = start_thrift_server(self._spark, login)
         return self
+
+    @property
+    def is_up(self) -> bool:
+        """Whether something listens at its address; a client of its own would leave a log line."""
+        try:
+            check_free(self._at)
+        except AddressRefused as refused:
+            return isinstance(refused.__cause__, OSError) and (
+                refused.__cause__.errno == errno.EADDRINUSE
+            )
+        return False
 
     def __exit__(self, *_: object) -> None:
         from py4j.protocol import Py4JNetworkError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,10 @@ REGISTRY_DDL = "table_name string, stream string, kind string, created_at timest
 
 # Seconds that a process may need between a table's folder and its first commit.
 _TO_COMMIT = 2.0
+# The layer of what ingest makes in bronze; dbt's models get theirs from `tblproperties_clause`.
+LAYER = {"quality": "bronze"}
 # Streams commit every second or two; Delta's own interval is 10 commits.
-_PROPERTIES = {"delta.checkpointInterval": "50"}
+_PROPERTIES = {"delta.checkpointInterval": "50", **LAYER}
 
 
 def create_table(path: str, schema: T.StructType) -> None:
@@ -39,7 +41,14 @@ def create_clustered_table(
 ) -> None:
     """The same, clustered by columns: only Spark can."""
     _remove_remains(path)
-    columns = ", ".join(
+    spark.sql(
+        f"create table if not exists delta.`{path}` ({_columns(schema)}) using delta "
+        f"cluster by ({', '.join(map(quoted, cluster_by))}) {properties_clause(_PROPERTIES)}"
+    )
+
+
+def _columns(schema: T.StructType) -> str:
+    return ", ".join(
         f"{quoted(member.name)} {sql_type(member.dataType)}"
         + (
             f" comment {text_literal(str(comment))}"
@@ -48,11 +57,12 @@ def create_clustered_table(
         )
         for member in schema.fields
     )
-    properties = ", ".join(f"'{name}' = '{value}'" for name, value in _PROPERTIES.items())
-    spark.sql(
-        f"create table if not exists delta.`{path}` ({columns}) using delta "
-        f"cluster by ({', '.join(map(quoted, cluster_by))}) tblproperties ({properties})"
-    )
+
+
+def properties_clause(properties: Mapping[str, str]) -> str:
+    """Properties of a table, as a statement that creates it has them."""
+    pairs = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
+    return f"tblproperties ({pairs})"
 
 
 def _remove_remains(path: str) -> None:
@@ -107,13 +117,19 @@ def append_once(
 
 
 def replace_once(rows: DataFrame, path: str, *, application: str, version: int) -> None:
-    """Put rows, and their columns, in the place of all that the Delta table at `path` has.
+    """Put rows, and their columns, in the place of all that the table at `path` has, in bronze.
 
     `application` notes `version` as `append_once` does. What it has written stands no rewriting
     in the way: the same version may have other columns.
     """
+    if not is_table(path):
+        # A writer of rows sets no property that is not Delta's own.
+        rows.sparkSession.sql(
+            f"create table if not exists delta.`{path}` ({_columns(rows.schema)}) using delta "
+            + properties_clause(LAYER)
+        )
     writer = rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
-    if not is_table(path) or delta_log.last_version(path, application) < version:
+    if delta_log.last_version(path, application) < version:
         writer = writer.option("txnAppId", application).option("txnVersion", version)
     writer.save(path)
 

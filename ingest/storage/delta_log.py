@@ -76,7 +76,13 @@ def create(path: str, schema: str, properties: Mapping[str, str]) -> None:
     # Of two writers of the first commit, deltalake lets the second one commit its definition as
     # the second version. So the commit is written elsewhere, and put only where there is none.
     with TemporaryDirectory() as folder:
-        DeltaTable.create(folder, Schema.from_json(schema), configuration=dict(properties))
+        # Otherwise only properties of Delta's own are allowed.
+        DeltaTable.create(
+            folder,
+            Schema.from_json(schema),
+            configuration=dict(properties),
+            raise_if_key_not_exists=False,
+        )
         commit = Path(folder, LOG, _FIRST_COMMIT).read_bytes()
     storage_at(path).put_new(f"{LOG}/{_FIRST_COMMIT}", commit)
 
@@ -398,19 +404,17 @@ def version(path: str) -> int:
 
 
 def write_once(path: str, rows: pa.Table, *, application: str, version: int, is_anew: bool) -> None:
-    """Append rows to a table that gets their columns, or put them in the place of all it has.
+    """Append rows to a table that gets their columns, or with `is_anew` replace all that it has.
 
-    `is_anew` makes the table where there is none. The caller is its only writer, and asks
-    beforehand whether `application` has written `version`.
+    The caller is its only writer, and asks beforehand whether `application` has written `version`.
     """
     transaction = Transaction(application, version)
     with _reached(path):
         write_deltalake(
-            path if is_anew else _opened(path),
+            _opened(path),
             rows,
             mode="overwrite" if is_anew else "append",
             schema_mode="overwrite" if is_anew else "merge",
-            storage_options=_options(path) if is_anew else None,
             writer_properties=WriterProperties(compression="ZSTD"),
             commit_properties=CommitProperties(app_transactions=[transaction]),
         )

@@ -24,6 +24,7 @@
         {{ clustered_cols(label='clustered by') }}
         {{ location_clause() }}
         {{ comment_clause() }}
+        {{ tblproperties_clause() }}
         {%- if filled %}
             as select * from values {{ seed_rows(model, agate_table, chunk) }}
             as seed ({{ names | join(', ') }})

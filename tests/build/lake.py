@@ -115,6 +115,11 @@ class Lake:
         ]
         return {result.node.name: result for result in results}
 
+    def properties(self, table: str) -> dict[str, str]:
+        """Properties of a table, by name."""
+        rows = self.spark.sql(f"show tblproperties {table}").collect()
+        return {row.key: row.value for row in rows}
+
     def folder(self, table: str) -> Path:
         """Where a table lies."""
         return self.path / table.replace(".", "/")

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,7 @@ class Served:
     project: Path
     process: subprocess.Popen[str]
     port: int
+    health_port: int
 
     @property
     def lake(self) -> Lake:
@@ -157,18 +159,28 @@ def a_project(root: Path) -> None:
     (root / ".jars").symlink_to(ROOT / ".jars")
 
 
-def a_lasting_port() -> int:
+def a_lasting_port(but: int = 0) -> int:
     """A port that is free, and is given to nobody who asks for any, while its server restarts."""
     for port in range(20000 + os.getpid() % 10000, 32768):
         with socket.socket() as free, contextlib.suppress(OSError):
+            if port == but:
+                continue
             free.bind(("127.0.0.1", port))
             return port
     raise AssertionError("no port is free")
 
 
-def serving(root: Path, port: int, **environment: str) -> subprocess.Popen[str]:
+def serving(root: Path, port: int, *more: str, **environment: str) -> subprocess.Popen[str]:
     """A process that serves a project."""
-    return started(root, "serve", "--sql", str(port), **environment)
+    return started(root, "serve", "--sql", str(port), *more, **environment)
+
+
+def health(port: int) -> tuple[int, Any]:
+    """What `/healthz` answers: the status and the JSON."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection.request("GET", "/healthz")
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())
 
 
 def started(root: Path, *command: str, **environment: str) -> subprocess.Popen[str]:

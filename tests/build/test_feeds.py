@@ -53,7 +53,10 @@ FEEDS: Final[Mapping[str, str]] = {
         select parcel, line, weight, _batch_id from {_SOURCE} {_UNREAD}
     """,
     "parcels_current": MODELS["parcels_current"],
-    "whole": "{{ config(materialized = 'table') }} select * from " + _PLAIN,
+    "whole": f"""
+        {{{{ config(materialized = 'table', tblproperties = {{'quality': 'own'}}) }}}}
+        select * from {_PLAIN}
+    """,
     "seen": "{{ config(materialized = 'view') }} select *, weight + 1 as more from " + _PLAIN,
     # What is followed.
     "by_day": roll_up("plain", "day"),
@@ -294,12 +297,24 @@ def test_a_key_that_comes_twice_in_a_build_is_refused(
 
 def test_only_tables_whose_rows_readers_follow_keep_a_feed(outcome: Outcome) -> None:
     def has_feed(table: str) -> bool:
-        rows = outcome.lake.spark.sql(f"show tblproperties silver.{table}").collect()
-        return ("delta.enableChangeDataFeed", "true") in [tuple(row) for row in rows]
+        properties = outcome.lake.properties(f"silver.{table}")
+        return properties.get("delta.enableChangeDataFeed") == "true"
 
     assert [has_feed(one) for one in ("plain", "parcels_current", "by_day", "lines")] == [
         *(True, True, False, False)
     ]
+
+
+@pytest.mark.parametrize(
+    ("table", "layer"),
+    [("plain", "silver"), ("by_day", "silver"), ("parcels_current", "silver"), ("whole", "own")],
+)
+def test_tables_have_their_layer_unless_the_model_configures_another(
+    outcome: Outcome, table: str, layer: str
+) -> None:
+    assert outcome.lake.properties(f"silver.{table}")["quality"] == layer
+    history = outcome.lake.spark.sql(f"describe history silver.{table}")
+    assert "SET TBLPROPERTIES" not in {row.operation for row in history.collect()}
 
 
 def test_spark_reads_a_table_without_its_changes_where_it_is_named_twice(outcome: Outcome) -> None:

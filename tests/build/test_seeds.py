@@ -32,6 +32,10 @@ def test_a_seed_is_left_alone_until_asked_then_replaced_not_appended_to(seeded: 
     assert seeded.rows("silver.cities") == once
 
 
+def test_a_seed_has_its_layer(seeded: Lake) -> None:
+    assert seeded.properties("silver.cities")["quality"] == "silver"
+
+
 def test_unpatched_apostrophe_still_fails(shared_lake: Lake) -> None:
     """When this goes red, dbt-spark quotes: remove macros/seeds/spark__load_csv_rows.sql."""
     assert shared_lake.spark

@@ -21,6 +21,7 @@ from tests.build.served import (
     a_lasting_port,
     a_project,
     dbt,
+    health,
     listening,
     serving,
     started,
@@ -33,10 +34,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     root = tmp_path_factory.mktemp("a served lake")
     a_project(root)
     port = a_lasting_port()
+    health_port = a_lasting_port(but=port)
     # A shell of somebody who has another Hive.
-    with serving(root, port, HIVE_SERVER2_THRIFT_BIND_HOST="::") as process:
+    with serving(
+        root, port, "--health", str(health_port), HIVE_SERVER2_THRIFT_BIND_HOST="::"
+    ) as process:
         try:
-            one = Served(root, process, port)
+            one = Served(root, process, port, health_port)
             one.drop("1", (1, 10), (2, 20))
             one.wait_until(lambda: one.states().get("agg_orders", {}).get("state") == "built")
             # A first pass may have come before the file.
@@ -82,6 +86,14 @@ def test_a_failing_model_stops_what_is_below_it_only_and_says_why(served: Served
     assert "\n" not in states["agg_broken"]["error"]
     assert states["agg_of_broken"]["state"] == "never built"
     assert states["agg_orders"]["state"] == "built"
+
+
+def test_health_is_answered_while_streams_run(served: Served) -> None:
+    streams = {"test.events": "running", "test.orders": "running"}
+    assert health(served.health_port) == (
+        200,
+        {"state": "running", "streams": streams, "sql": "up"},
+    )
 
 
 def test_sql_is_local_whatever_the_environment(served: Served) -> None:
@@ -189,7 +201,8 @@ def guarded(served: Served) -> Iterator[Served]:
     told = served.project / "sql.properties"
     ldap = ("=LDAP", ".ldap.url=ldap://127.0.0.1:9", ".ldap.baseDN=dc=example")
     told.write_text("\n".join(f"hive.server2.authentication{one}" for one in ldap), "utf-8")
-    with serving(served.project, served.port, HEADWATER_SQL_PROPERTIES=str(told)) as process:
+    more = "--health", str(served.health_port)
+    with serving(served.project, served.port, *more, HEADWATER_SQL_PROPERTIES=str(told)) as process:
         try:
             assert process.stderr
             said = ""
@@ -198,9 +211,16 @@ def guarded(served: Served) -> Iterator[Served]:
                 if "0 streams are running" in line:
                     break
             assert "0 streams are running" in said, said
-            yield Served(served.project, process, served.port)
+            yield Served(served.project, process, served.port, served.health_port)
         finally:
             process.kill()
+
+
+def test_health_names_the_streams_that_have_failed(guarded: Served) -> None:
+    status, answer = health(guarded.health_port)
+    assert (status, answer["state"], answer["sql"]) == (503, "failing", "up")
+    assert answer["streams"] == {"test.events": "failed", "test.orders": "failed"}
+    assert answer["errors"]["test.orders"].startswith("CHECKPOINT")
 
 
 def test_who_asks_logs_in_where_the_settings_say_so(guarded: Served) -> None:

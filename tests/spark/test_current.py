@@ -7,6 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from deltalake import DeltaTable
 
 from ingest.cdc.current_table import CurrentRowsTable
 from ingest.storage import delta_log
@@ -63,6 +64,12 @@ def test_a_change_without_a_sequence_is_quarantined_once(followed: Workshop) -> 
     assert (row._reason_code, row._reason) == ("NULL_SEQUENCE", "null in seq")
     assert b'"name":"no order"' in bytes(row._raw)
     assert row._source.endswith("/2.jsonl")
+
+
+def test_tables_of_a_stream_have_their_layer(followed: Workshop) -> None:
+    tables = ("test__people", "test__people__quarantine", "test__people__current")
+    properties = (DeltaTable(followed.lake.bronze(table)).metadata() for table in tables)
+    assert [one.configuration["quality"] for one in properties] == ["bronze"] * 3
 
 
 def test_dbt_can_know_the_table(followed: Workshop) -> None:

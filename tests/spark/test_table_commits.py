@@ -219,3 +219,14 @@ def test_delta_still_reconstructs_its_state_for_transaction_ids(workshop: Worksh
 
     plain, once = jobs("plain", append), jobs("once", append_once)
     assert once[-1] > plain[-1]
+
+
+def test_a_table_that_spark_creates_for_a_type_has_its_layer(workshop: Workshop) -> None:
+    path = str(workshop.root / "a type with a variant")
+    rows = workshop.spark.sql("select 1 as id, parse_json('{}') as data")
+    for version in (1, 2):
+        delta_tables.replace_once(rows, path, application="a", version=version)
+    assert workshop.spark.read.format("delta").load(path).count() == 1
+    properties = workshop.spark.sql(f"show tblproperties delta.`{path}` ('quality')").collect()
+    assert [row.value for row in properties] == ["bronze"]
+    assert delta_log.last_version(path, "a") == 2

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame
 
 from ingest.event_types.catalog import TypeTable
@@ -58,6 +59,13 @@ def versions(workshop: Workshop, stream: str, event_type: str) -> int:
     return len(workshop.spark.sql(f"describe history delta.`{path}`").collect())
 
 
+def layer(workshop: Workshop, stream: str, event_type: str) -> str | None:
+    """The property of a type's table that names its layer."""
+    one = types_of(workshop, stream)[event_type]
+    path = workshop.lake.table(one.table_schema, one.table_name)
+    return DeltaTable(path).metadata().configuration.get("quality")
+
+
 @pytest.fixture
 def ranges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """The ranges of batches that are read out of bronze from now on."""
@@ -94,7 +102,8 @@ def test_a_table_has_what_its_view_shows_and_reads_only_what_is_new(
     workshop.land("tabled")
     assert workshop.fill("tabled") == []
     assert_is_its_view(workshop, "tabled", "t", "u", "w")
-    assert [versions(workshop, "tabled", name) for name in "tuw"] == [2, 1, 1]
+    # The first one creates the table, with its layer.
+    assert [versions(workshop, "tabled", name) for name in "tuw"] == [3, 2, 2]
 
     # Fractions make a table anew; a second look writes nothing.
     workshop.drop("tabled", "3.jsonl", events("t", [{"n": 2.5, "in": {"x": "many"}}], 5))
@@ -103,7 +112,8 @@ def test_a_table_has_what_its_view_shows_and_reads_only_what_is_new(
     assert workshop.fill("tabled") == []
     assert_is_its_view(workshop, "tabled", "t", "u", "w")
     assert dict(written(workshop, "tabled", "t").dtypes)["n"] == "double"
-    assert [versions(workshop, "tabled", name) for name in "tuw"] == [3, 1, 1]
+    assert [versions(workshop, "tabled", name) for name in "tuw"] == [4, 2, 2]
+    assert [layer(workshop, "tabled", name) for name in "tuw"] == ["bronze"] * 3
 
     # What has not been written yet is read out of bronze.
     workshop.drop("tabled", "4.jsonl", events("u", [{"a": 2}], 6))

@@ -105,6 +105,6 @@ def test_a_taken_port_is_refused_before_spark_starts(
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(AddressRefused, match=f"{port}: .*choose another port"):
-            server.serve(Lake(str(tmp_path)), (), (), address(str(port)), 0.0)
+            server.serve(Lake(str(tmp_path)), (), (), server.Addresses(address(str(port))), 0.0)
     # It was closed a moment ago.
     check_free(address(str(port)))

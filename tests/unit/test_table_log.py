@@ -112,8 +112,11 @@ def test_two_processes_that_make_a_table_make_one(tmp_path: Path) -> None:
         '"metadata":{"comment":"What it means."}}]}'
     )
 
+    # Delta's own, and one that it does not know.
+    properties = {"delta.checkpointInterval": "50", "quality": "bronze"}
+
     def make(path: str) -> None:
-        delta_log.create(path, schema, {"delta.checkpointInterval": "50"})
+        delta_log.create(path, schema, properties)
 
     for number in range(20):
         path = str(tmp_path / f"table {number}")
@@ -121,5 +124,5 @@ def test_two_processes_that_make_a_table_make_one(tmp_path: Path) -> None:
             list(makers.map(make, [path] * 4))
         assert delta_log.version(path) == 0
     made = DeltaTable(path)
-    assert made.metadata().configuration == {"delta.checkpointInterval": "50"}
+    assert made.metadata().configuration == properties
     assert made.schema().fields[0].metadata == {"comment": "What it means."}
