@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
@@ -162,7 +163,7 @@ def delete_object(url: str) -> None:
     """Delete the object at a URL, if there is one."""
     place = Place.of(url)
     bucket = bucket_of(place.bucket)
-    with bucket.reached(place.path) as store:
+    with contextlib.suppress(FileNotFoundError), bucket.reached(place.path) as store:
         obstore.delete(store, place.path)
 
 

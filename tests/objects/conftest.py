@@ -9,23 +9,17 @@ from collections.abc import Iterator
 import pytest
 
 from ingest.stack import s3
-from ingest.stack.stack import Stack
-from ingest.storage.layout import Lake
 from tests.objects.proxy import Proxy
-from tests.objects.server import Server
+from tests.s3_server import S3Server, running
 
 _NUMBERS = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The server of `ingest stack`, and nothing else of it."""
-    stack = Stack(Lake(str(tmp_path_factory.mktemp("s3"))))
-    try:
-        stack.up(lambda _: None, only=["s3"])
-        yield Server(stack)
-    finally:
-        stack.down(lambda _: None)
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """The server."""
+    with running(tmp_path_factory.mktemp("s3")) as started:
+        yield started
 
 
 @pytest.fixture(autouse=True)
@@ -37,15 +31,15 @@ def variables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def root(server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+def root(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL of an empty folder of the server's bucket, which the environment leads to."""
-    for name, value in s3.environment(server.port).items():
+    for name, value in server.environ().items():
         monkeypatch.setenv(name, value)
     return f"s3a://{s3.BUCKET}/test-{next(_NUMBERS)}"
 
 
 @pytest.fixture
-def proxy(server: Server, root: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
+def proxy(server: S3Server, root: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
     """A proxy before the server, which the environment leads to instead."""
     del root
     with Proxy(server.port) as found:

@@ -12,7 +12,7 @@ from ingest.storage import delta_log, files, object_store
 from ingest.storage.layout import storage_at
 from ingest.storage.storage import Storage
 from tests.objects.proxy import Proxy, pages
-from tests.objects.server import Server
+from tests.s3_server import S3Server
 from tests.storage_contract import StorageContract, names
 
 
@@ -38,10 +38,10 @@ def test_a_folder_of_folders_is_two_requests(root: str, proxy: Proxy) -> None:
     assert proxy.requests == ["GET"] * 2
 
 
-def test_an_object_that_stands_for_a_folder_is_no_file(root: str, server: Server) -> None:
+def test_an_object_that_stands_for_a_folder_is_no_file(root: str, server: S3Server) -> None:
     storage = storage_at(root)
     # S3Proxy shows an empty folder as other programs leave them: an object `a/empty/` of no bytes.
-    folder = server.bucket / root.rpartition("/")[2] / "a"
+    folder = server.path() / root.rpartition("/")[2] / "a"
     (folder / "empty").mkdir(parents=True)
     storage.put("a/full/b", b"1")
     assert [(one.name, one.is_folder) for one in sorted(storage.list("a"))] in (

@@ -52,13 +52,10 @@ def test_a_small_table_is_written_and_read(path: str, root: str) -> None:
     assert delta_log.last_commit(path)["version"] == delta_log.version(path) == 4
     delta_log.compact(path)
     assert delta_log.number_of_files(path) == 1
-    delta_log.write_once(
-        lake.table("bronze_shop", "sold"),
-        pa.table({"id": [1]}),
-        application="me",
-        version=1,
-        is_anew=True,
-    )
+    sold = lake.table("bronze_shop", "sold")
+    delta_log.create(sold, SCHEMA, {"quality": "bronze"})
+    delta_log.write_once(sold, pa.table({"id": [1]}), application="me", version=1, is_anew=True)
+    assert delta_log.column_names(sold) == ["id"]
     assert lake.tables() == ["bronze_shop.sold", "ops.things"]
 
 

@@ -13,8 +13,8 @@ import pytest
 from ingest.storage import delta_log, files
 from ingest.storage.layout import Lake
 from ingest.storage.storage import LeaseHeld
-from tests.objects.server import Server
 from tests.objects.test_object_tables import SCHEMA
+from tests.s3_server import S3Server
 from tests.storage_contract import names
 
 
@@ -43,7 +43,7 @@ class Workers:
 
 
 def test_what_is_written_while_the_server_is_killed_is_there_once(
-    root: str, server: Server
+    root: str, server: S3Server
 ) -> None:
     lake = Lake(root)
     storage, table = lake.storage, lake.ops("things")

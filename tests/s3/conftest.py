@@ -7,16 +7,14 @@ from collections.abc import Iterator
 import pytest
 
 from tests.s3.faults import Fault, FaultyProxy
-from tests.s3.server import S3Server
+from tests.s3_server import S3Server, running
 
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     """The server."""
-    server = S3Server(tmp_path_factory.mktemp("s3") / "buckets")
-    server.start()
-    yield server
-    server.stop()
+    with running(tmp_path_factory.mktemp("s3")) as started:
+        yield started
 
 
 @pytest.fixture(scope="package")

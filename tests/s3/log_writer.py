@@ -14,7 +14,7 @@ from py4j.protocol import Py4JJavaError
 
 from ingest import settings
 from ingest.spark import s3
-from tests.s3.server import BUCKET
+from ingest.stack.s3 import BUCKET
 
 _CONFLICT = "java.nio.file.FileAlreadyExistsException"
 # Shorter than Spark's, so that a test that uses up its attempts ends soon.

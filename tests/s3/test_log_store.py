@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JJavaError
 
+from ingest.stack.s3 import KEY_ID, SECRET
 from tests.fuzzing import cases, seed
 from tests.s3.faults import Fault, FaultyProxy, Plan
 from tests.s3.log_writer import LogWriter
-from tests.s3.server import KEY, SECRET, S3Server
+from tests.s3_server import S3Server
 
 # Commits of each of two processes; `make fuzz CASES=20` makes 2,000 of them.
 COMMITS = cases(100)
@@ -181,7 +182,7 @@ def test_keys_are_those_of_a_profile_where_the_environment_has_none(
     server: S3Server, tmp_path: Path
 ) -> None:
     file = tmp_path / "credentials"
-    file.write_text(f"[lakes]\naws_access_key_id={KEY}\naws_secret_access_key={SECRET}\n")
+    file.write_text(f"[lakes]\naws_access_key_id={KEY_ID}\naws_secret_access_key={SECRET}\n")
     environ = {name: one for name, one in server.environ().items() if "KEY" not in name}
     profile = {"AWS_PROFILE": "lakes", "AWS_SHARED_CREDENTIALS_FILE": str(file)}
     writer = LogWriter(environ | profile, tmp_path / "java.log")

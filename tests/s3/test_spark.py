@@ -13,7 +13,8 @@ from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from ingest.spark.session import session, stop
-from tests.s3.server import BUCKET, SECRET, S3Server
+from ingest.stack.s3 import BUCKET, SECRET
+from tests.s3_server import S3Server
 
 LAKE = f"s3a://{BUCKET}/lake"
 # Commits of each of three writers of one table.
