@@ -7,7 +7,7 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # The longest come first, so that none runs alone at the end.
 TESTS := test-build test-ingest test-live test-suite test-s3 test-objects test-commands lint
 # Tests that start a process for each of their commands.
-COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py
+COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py tests/build/test_shared_catalog.py
 # Tests of minutes, of what shorter tests show in parts.
 LONG := tests/build/test_arrival_order.py tests/build/test_moving_rows.py
 PLAY := tests/live/test_play.py

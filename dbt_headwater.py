@@ -26,7 +26,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from ingest import settings
 from ingest.errors import HeadwaterError
-from ingest.spark import internals, launch, profiles
+from ingest.spark import internals, launch, profiles, races
 from ingest.spark.checkpointed import CheckpointCache
 from ingest.storage import embedded_catalog
 
@@ -141,7 +141,10 @@ def adopt(environ: Mapping[str, str]) -> None:
 
 
 def keep_rows() -> None:
-    """Let what models that follow changes cache be checkpointed, as `ingest` does by itself."""
+    """Let what models that follow changes cache be checkpointed, as `ingest` does by itself.
+
+    And let two builds that create the same thing at the same moment both succeed.
+    """
     from dbt.adapters.spark.session import Cursor
 
     whole = Cursor.execute
@@ -155,7 +158,8 @@ def keep_rows() -> None:
             prepare_session_once()
             return self._df
 
-        self._df = keeper.run(given, sql % parameters if parameters else sql)
+        statement = sql % parameters if parameters else sql
+        self._df = races.repeated(lambda: keeper.run(given, statement), statement)
 
     execute.keeps = True  # type: ignore[attr-defined]
     Cursor.execute = execute  # type: ignore[method-assign]

@@ -189,6 +189,20 @@ def sql(
         answer(query, json)
 
 
+@app.command(name="create-catalog")
+def create_catalog() -> None:
+    """Create the tables of a catalog that several processes share, in its database."""
+    from ingest import settings
+    from ingest.cli import show
+    from ingest.spark.metastore import create, shared_catalog
+    from ingest.spark.session import session
+
+    url = shared_catalog()
+    show.step("starting Spark")
+    create(session("catalog", settings.lake()), url)
+    show.line(f"The catalog is ready: {url}")
+
+
 @app.command()
 def docs() -> None:
     """Add event types to the page that `dbt docs generate --static` has written."""

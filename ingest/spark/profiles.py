@@ -18,6 +18,14 @@ EXECUTOR_CLASS_PATH = "spark.executor.extraClassPath"
 # Spark puts these in front of spark.driver.extraJavaOptions, which stay the user's.
 JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 
+# Database of the catalog, as Hive's client names it.
+CATALOG_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
+# What Spark sets by itself for the embedded database only.
+_OF_POSTGRES = {
+    "spark.hadoop.javax.jdo.option.ConnectionDriverName": "org.postgresql.Driver",
+    "spark.hadoop.hive.metastore.schema.verification": "false",
+}
+
 # Tables and their values are the same whatever Spark writes them.
 COMMON = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -104,6 +112,8 @@ class UserSettings:
 
         Spark itself applies `spark-defaults.conf`. The class path is joined: Delta is on ours.
         """
+        if (self.value(CATALOG_URL) or "").startswith("jdbc:postgresql:"):
+            profile = {**_OF_POSTGRES, **profile}
         merged = {name: value for name, value in profile.items() if name not in self.defaults}
         merged |= self.conf
         if (own := profile.get(CLASS_PATH)) and (path := self.value(CLASS_PATH)):

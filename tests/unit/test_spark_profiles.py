@@ -11,7 +11,7 @@ import pytest
 import dbt_headwater
 from ingest import settings
 from ingest.errors import InputError
-from ingest.spark import internals, java, launch, profiles, s3, session
+from ingest.spark import internals, java, launch, metastore, profiles, s3, session
 from ingest.spark.profiles import UserSettings, builder_settings, read_conf
 
 # What a person may set of a Spark on this machine; the builder would set each of them.
@@ -154,6 +154,20 @@ def test_a_file_of_settings_is_read_as_java_reads_properties(tmp_path: Path) -> 
     path = tmp_path / "spark-defaults.conf"
     path.write_text("# a=b\n! c\n\n a  b c \nd=e\nf : g\nh\ni j\\\n  k\n", encoding="utf-8")
     assert read_conf(path) == {"a": "b c", "d": "e", "f": "g", "h": "", "i": "jk"}
+
+
+def test_a_catalog_in_postgresql_needs_no_more_than_its_url(conf_dir: Path) -> None:
+    with pytest.raises(InputError, match="no shared catalog is set"):
+        metastore.shared_catalog()
+    own = {
+        profiles.CATALOG_URL: "jdbc:postgresql://db/catalog?ssl=true",
+        "spark.hadoop.javax.jdo.option.ConnectionDriverName": "my.Driver",
+    }
+    write(conf_dir / "spark-defaults.conf", own)
+    built = builder_settings("/lake", {profiles.CATALOG_URL: "jdbc:derby:x"})
+    assert built["spark.hadoop.hive.metastore.schema.verification"] == "false"
+    assert not own.keys() & built.keys()
+    assert metastore.shared_catalog() == "jdbc:postgresql://db/catalog"
 
 
 def test_a_named_file_that_is_missing_is_an_error(
