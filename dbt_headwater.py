@@ -84,9 +84,22 @@ def session_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
         catalog = f"{settings.local_folder(lake)}/_catalog"
         for name, one in profile.items():
             profile[name] = str(one).replace(f"{lake}/_catalog", catalog)
-    archive = internals.java_options(with_s3=bool(client))
-    profile[profiles.JAVA_OPTIONS] = f"{profile.get(profiles.JAVA_OPTIONS, '')} {archive}".strip()
+    if profiles.is_local():
+        archive = internals.java_options(with_s3=bool(client))
+        options = f"{profile.get(profiles.JAVA_OPTIONS, '')} {archive}"
+        profile[profiles.JAVA_OPTIONS] = options.strip()
+    else:
+        profile = on_cluster(profile)
     return profiles.UserSettings.read().merged_into(profile)
+
+
+def on_cluster(profile: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a profile for this machine, for a cluster that the user's settings name."""
+    kept = {name: one for name, one in profile.items() if name not in profiles.LOCAL}
+    folders = str(profile.get(profiles.CLASS_PATH, "")).split(":")
+    # Another machine has another working directory.
+    class_path = ":".join(str(settings.project_dir() / one) for one in folders)
+    return {**kept, **profiles.of_executors(class_path)}
 
 
 def lake_of(parameters: Mapping[str, Any]) -> str:

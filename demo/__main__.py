@@ -15,7 +15,7 @@ from rich.console import Console
 from demo import commands, summary
 from demo.commands import Command, Finished
 from demo.comparison import compared
-from demo.lake import Lake
+from demo.lake import Lake, put_files
 from demo.marketplace.day import AnotherDayLanded, generate, landed_before
 from demo.marketplace.plan import SIZES, Plan, size_named
 from ingest import settings
@@ -24,12 +24,19 @@ from ingest.errors import HeadwaterError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """The folders of one demonstration."""
+    """The folders of one demonstration; `landing` and `lake` may be URLs."""
 
     project: Path
-    landing: Path
-    lake: Path
+    landing: str
+    lake: str
     truth: Path
+
+    @property
+    def written(self) -> Path:
+        """Where the day's files are written, which are then put into the landing folder."""
+        if settings.is_remote(self.landing):
+            return self.project / "target" / "landing"
+        return Path(self.landing)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,12 +53,16 @@ class Demo:
         """Write the day's files, unless they have landed. Raises AnotherDayLanded."""
         self._say(f"a marketplace's day (seed {self.plan.seed}, size {self.plan.events})")
         start = time.monotonic()
-        if landed_before(self.plan, self.places.landing) and self._truth_is_known():
+        written = self.places.written
+        if landed_before(self.plan, written) and self._truth_is_known():
             self.console.print("Its files have landed before; nothing new is written.")
         else:
-            told = generate(self.plan, self.places.landing, self.places.truth)
+            told = generate(self.plan, written, self.places.truth)
             for stream, count in told["streams"].items():
                 self.console.print(f"{stream}: {count['lines']:,} lines in {count['files']} files")
+        if settings.is_remote(self.places.landing):
+            self.console.print(f"to {self.places.landing}")
+            put_files(written, self.places.landing)
         self._finish(Finished(name="generate", exit_code=0, seconds=time.monotonic() - start))
 
     def run(self) -> int:
@@ -112,27 +123,25 @@ class Demo:
         return asked == (told["seed"], told["events"], told["parts"], told["last_part"])
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
+def parser(*, with_help: bool = True) -> argparse.ArgumentParser:
+    """The command line; `with_help` is off where it is a part of another one."""
     sizes = ", ".join(f"{name} = {events}" for name, events in SIZES.items())
-    line = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
+    line = argparse.ArgumentParser(prog="python -m demo", description=__doc__, add_help=with_help)
     line.add_argument("--seed", type=int, default=7, help="which world (default 7)")
     line.add_argument("--size", default="small", help=f"application events, or {sizes}")
     return line
 
 
-def main() -> int:
+def play(seed: int, size: str, console: Console) -> int:
     """Returns 0, 1 if a number differs, 2 for a wrong request, or the code of a failed step."""
-    arguments = parser().parse_args()
-    console = Console(width=None if sys.stdout.isatty() else 140)
     try:
         project = settings.project_dir()
         demo = Demo(
-            plan=Plan(seed=arguments.seed, events=size_named(arguments.size)),
+            plan=Plan(seed=seed, events=size_named(size)),
             places=Places(
                 project=project,
-                landing=Path(settings.landing()),
-                lake=Path(settings.lake()),
+                landing=settings.landing(),
+                lake=settings.lake(),
                 truth=project / "target" / "truth",
             ),
             console=console,
@@ -142,6 +151,13 @@ def main() -> int:
         print(f"demo: {problem}", file=sys.stderr)
         return 2
     return demo.run() or demo.show()
+
+
+def main() -> int:
+    """Returns as `play`."""
+    arguments = parser().parse_args()
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    return play(arguments.seed, arguments.size, console)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from ingest.storage import layout, object_store
 
 LAYERS: Final = ("bronze", "silver", "gold")
 
@@ -24,24 +24,26 @@ class TableUnreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """A lake folder with tables at `<schema>/<name>`."""
+    """A lake, a folder or its URL, with tables at `<schema>/<name>`."""
 
-    root: Path
+    root: str
 
     def tables(self, layer: str) -> list[str]:
         """Names of the tables of a layer."""
-        return sorted(log.parent.name for log in (self.root / layer).glob("*/_delta_log"))
+        found = (table.split(".") for table in layout.Lake(self.root).tables())
+        return [name for schema, name in found if schema == layer]
 
     def holds(self, table: str) -> bool:
         """Whether there is a table `schema.name`."""
-        return (self._folder(table) / "_delta_log").is_dir()
+        return layout.is_table(self._url(table))
 
     def rows(self, sql: str, table: str) -> list[dict[str, Any]]:
         """Answer a question on one table, which the text calls `this`. Raises TableUnreadable."""
         if not self.holds(table):
             raise TableUnreadable(table, "there is no such table")
         try:
-            delta = DeltaTable(self._folder(table))
+            url = self._url(table)
+            delta = DeltaTable(url, storage_options=object_store.delta_options(url))
             answer = QueryBuilder().register("this", delta).execute(sql).read_all()
         # delta-rs raises plain Exception for most of what DataFusion refuses.
         except Exception as problem:
@@ -53,5 +55,14 @@ class Lake:
         """Rows of a table."""
         return int(self.rows("select count(*) as n from this", table)[0]["n"])
 
-    def _folder(self, table: str) -> Path:
-        return self.root.joinpath(*table.split("."))
+    def _url(self, table: str) -> str:
+        return layout.Lake(self.root).table(*table.split("."))
+
+
+def put_files(folder: Path, url: str) -> None:
+    """Put the files of a folder that are not there yet below a URL."""
+    storage = layout.storage_at(url)
+    for path in sorted(folder.rglob("*")):
+        key = path.relative_to(folder).as_posix()
+        if path.is_file() and not storage.exists(key):
+            storage.put(key, path.read_bytes())

@@ -81,7 +81,7 @@ def show_tests(console: Console, tests: Counter[str]) -> None:
     console.print(f"{passed}, {others}" if others else passed, highlight=False)
 
 
-def show_places(console: Console, places: Iterable[tuple[str, Path]]) -> None:
+def show_places(console: Console, places: Iterable[tuple[str, str | Path]]) -> None:
     """Where to look next."""
     for what, path in places:
         console.print(f"{what}: {path}", soft_wrap=True, highlight=False, markup=False)

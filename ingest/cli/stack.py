@@ -1,4 +1,4 @@
-"""`ingest stack`: Kafka, PostgreSQL, schema registry, Kafka Connect and S3 on this machine."""
+"""`ingest stack`: what a lakehouse works with, on this machine."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Run Kafka, PostgreSQL, a schema registry, Kafka Connect with Debezium and an S3 server "
-    "on this machine, for development.",
+    help="Run Kafka, PostgreSQL, a schema registry, Kafka Connect with Debezium, an S3 server and "
+    "a Spark cluster on this machine, for development.",
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -22,7 +22,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 def up(
     service: Annotated[
         list[str] | None,
-        typer.Argument(help="Services to start, as in `status`. Default: all but s3."),
+        typer.Argument(help="Services to start, as in `status`. Default: all but s3 and spark-…."),
     ] = None,
     port: Annotated[
         list[str] | None,

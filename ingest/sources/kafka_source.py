@@ -81,7 +81,7 @@ class KafkaStreamSource:
         if checkpoint.is_unfinished:
             return is_ordered or at_once
         if at_once and begun:
-            checkpoint.plan(checkpoint.newest_committed + 1, begun)
+            self._begin(checkpoint.newest_committed + 1, begun)
             return True
         return is_ordered and self._has_planned(checkpoint.newest_committed)
 
@@ -107,8 +107,12 @@ class KafkaStreamSource:
             # The planned batch must begin where Spark does, whatever comes meanwhile.
             self._recovered = Recovered(starting_offsets=starts)
             self._recovered.save(self._lake, self._stream.table)
-        self._checkpoint.plan(batch + 1, ends)
+        self._begin(batch + 1, ends)
         return True
+
+    def _begin(self, batch: int, ends: Offsets) -> None:
+        partitions = self._spark.conf.get("spark.sql.shuffle.partitions")
+        self._checkpoint.plan(batch, ends, int(partitions or 0))
 
     def _first_offsets(self, earliest: Offsets, latest: Offsets) -> Offsets:
         if self._recovered:

@@ -9,14 +9,15 @@ import json
 import time
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from ingest.spark.kafka_admin import Offsets
 from ingest.storage.layout import Lake
 from ingest.storage.storage import Storage
 
 _VERSION = "v1"
-# Of batches without time, as Spark describes them.
-_METADATA = {"batchWatermarkMs": 0, "conf": {}}
+# Spark 4.2 ends where a batch does not have this setting.
+_SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 _OFFSETS, _COMMITS = "offsets", "commits"
 # Lines of a whole file: the version, and what follows it at least.
 _LINES = {_OFFSETS: 3, _COMMITS: 2}
@@ -73,9 +74,16 @@ class QueryCheckpoint:
         found: dict[str, Any] = json.loads(lines[-1])
         return found
 
-    def plan(self, batch: int, ends: Offsets) -> None:
+    def plan(self, batch: int, ends: Offsets, shuffle_partitions: int) -> None:
         """Begin a batch in Spark's place: it runs the batch as it stands."""
-        metadata = {**_METADATA, "batchTimestampMs": int(time.time() * 1000)}
+        # Spark 4.2 refuses a checkpoint that has offsets and no id.
+        self.storage.put_new(f"{self.folder}/metadata", json.dumps({"id": str(uuid4())}).encode())
+        # Of a batch without time, as Spark describes it.
+        metadata = {
+            "batchWatermarkMs": 0,
+            "batchTimestampMs": int(time.time() * 1000),
+            "conf": {_SHUFFLE_PARTITIONS: str(shuffle_partitions)},
+        }
         lines = [_VERSION, json.dumps(metadata), json.dumps(ends)]
         self.storage.put(f"{self.folder}/{_OFFSETS}/{batch}", "\n".join(lines).encode())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 from ingest import settings
 from ingest.spark import java, profiles, shell
@@ -17,8 +16,11 @@ def cleaned(environ: Mapping[str, str]) -> dict[str, str]:
     A data engineer's shell often names another Spark, and PySpark would start that one.
     """
     home = java.find_java(environ).home
-    clean = shell.with_programs(environ, java_home=home, python=Path(sys.executable))
-    return clean if profiles.is_local() else shell.for_cluster(environ, clean)
+    if profiles.is_local():
+        return shell.with_programs(environ, java_home=home, python=sys.executable)
+    python = profiles.python_of_executors()
+    clean = shell.with_programs(environ, java_home=home, python=python)
+    return shell.for_cluster(environ, clean)
 
 
 def prepare_process() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,9 @@ from ingest.spark import internals, jvm_options, s3, shell
 MASTER = "spark.master"
 CLASS_PATH = "spark.driver.extraClassPath"
 EXECUTOR_CLASS_PATH = "spark.executor.extraClassPath"
+# An environment of Python that executors unpack, and its Python.
+ARCHIVES = "spark.archives"
+PYTHON = "spark.pyspark.python"
 # Spark puts these in front of spark.driver.extraJavaOptions, which stay the user's.
 JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 
@@ -171,8 +175,7 @@ def builder_settings(lake: str, more: Mapping[str, str], java_options: str = "")
         profile = LOCAL | internals.local_settings(lake)
         options += f" {jvm_options.CODE_CACHE} {internals.java_options(with_s3=bool(client))}"
     else:
-        # Executors load Delta's classes too; the folder has to be on their machines.
-        profile = {EXECUTOR_CLASS_PATH: client.get(CLASS_PATH, class_path)}
+        profile = of_executors(client.get(CLASS_PATH, class_path))
     own = {
         CLASS_PATH: class_path,
         "spark.driver.memory": settings.driver_memory(),
@@ -180,6 +183,24 @@ def builder_settings(lake: str, more: Mapping[str, str], java_options: str = "")
         JAVA_OPTIONS: f"{options} {settings.java_options()}",
     }
     return UserSettings.read().merged_into(COMMON | profile | own | client | dict(more))
+
+
+def of_executors(class_path: str) -> dict[str, str]:
+    """How executors of a cluster get the jars of a class path: Delta's classes above all.
+
+    They have the project at the same path, or an environment of Python is sent to them, and then
+    the jars are, too. Raises InputError.
+    """
+    if not UserSettings.read().value(ARCHIVES):
+        return {EXECUTOR_CLASS_PATH: class_path}
+    folders = (Path(one.removesuffix("/*")) for one in class_path.split(":"))
+    jars = (str(jar) for folder in folders for jar in sorted(folder.glob("*.jar")))
+    return {"spark.jars": ",".join(jars)}
+
+
+def python_of_executors() -> str:
+    """The Python that executors start. Raises InputError."""
+    return UserSettings.read().value(PYTHON) or sys.executable
 
 
 def s3_settings(lake: str, class_path: str) -> dict[str, str]:

@@ -73,7 +73,9 @@ def cleaned(environ: Mapping[str, str]) -> dict[str, str]:
     return kept
 
 
-def with_programs(environ: Mapping[str, str], *, java_home: Path, python: Path) -> dict[str, str]:
+def with_programs(
+    environ: Mapping[str, str], *, java_home: Path, python: str | Path
+) -> dict[str, str]:
     """`environ`, cleaned, with the Java and the Python that Spark starts."""
     return cleaned(environ) | {"JAVA_HOME": str(java_home), "PYSPARK_PYTHON": str(python)}
 

@@ -27,6 +27,9 @@ transaction.state.log.num.partitions=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
+# By size, not by age: what a producer dates years ago would be gone after half a minute.
+log.retention.ms=-1
+log.retention.bytes=1073741824
 message.max.bytes=10485760
 replica.fetch.max.bytes=10485760
 """

@@ -25,6 +25,7 @@ timezone = 'UTC'
 unix_socket_directories = ''
 listen_addresses = '127.0.0.1'
 """
+USER = "postgres"
 # It does not run as root; this user owns nothing, and every system has it.
 _NOBODY = "nobody"
 
@@ -67,7 +68,7 @@ class Postgres:
         # Renamed when complete, so that the next start repeats one that was killed.
         data = home.folder / "data.new"
         shutil.rmtree(data, ignore_errors=True)
-        made = ["-D", str(data), "-U", "postgres", "-E", "UTF8", "-A", "trust"]
+        made = ["-D", str(data), "-U", USER, "-E", "UTF8", "-A", "trust"]
         self._do([str(programs / "initdb"), *made])
         with (data / "postgresql.conf").open("a", encoding="utf-8") as settings:
             settings.write(_SETTINGS)
@@ -127,7 +128,7 @@ class Postgres:
 
 def address(port: int) -> str:
     """How clients of libpq connect."""
-    return f"host=127.0.0.1 port={port} user=postgres dbname=shop"
+    return f"host=127.0.0.1 port={port} user={USER} dbname=shop"
 
 
 def _programs() -> Path:

@@ -23,13 +23,14 @@ from ingest.stack.postgres import Postgres
 from ingest.stack.registry import Registry
 from ingest.stack.s3 import S3
 from ingest.stack.service import Service, ServiceHome
+from ingest.stack.spark import MASTER, WORKERS, SparkMaster, SparkWorker
 from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
 
 # Seconds that a service may take to answer, and to end.
 _TO_START, _TO_STOP = 60.0, 30.0
 # Services that only start when they are asked for by name.
-_ON_REQUEST = frozenset({"s3"})
+_ON_REQUEST = frozenset({"s3", MASTER, *WORKERS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,8 @@ class Stack:
             Registry(project / ".jars-registry"),
             Connect(jars, plugins),
             S3(project / ".jars-s3"),
+            SparkMaster(),
+            *map(SparkWorker, WORKERS),
         )
         self.services: Mapping[str, Service] = {service.name: service for service in services}
 

@@ -43,7 +43,7 @@ class Walked:
 
     def rows(self, table: str, columns: str = "*") -> list[dict[str, Any]]:
         """Rows of a table, read without Spark."""
-        return Lake(self.project / "lake").rows(f"select {columns} from this", table)
+        return Lake(str(self.project / "lake")).rows(f"select {columns} from this", table)
 
     def artifact(self, name: str) -> Any:
         """One of dbt's artifacts."""

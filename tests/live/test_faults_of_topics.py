@@ -15,7 +15,7 @@ from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, Config
 
 from ingest.errors import DataLost
 from ingest.landing import batch
-from ingest.runtime import stream_query
+from ingest.runtime import progress
 from ingest.runtime.progress import StreamProgress, read_totals, save_totals
 from ingest.runtime.recovery_files import recover_stream
 from ingest.storage.layout import Lake
@@ -51,7 +51,7 @@ def test_a_stream_waits_for_a_broker_that_was_killed_and_misses_nothing(
         if is_back.is_set():
             is_behind.wait(30)
 
-    monkeypatch.setattr(stream_query, "save_totals", save)
+    monkeypatch.setattr(progress, "save_totals", save)
     monkeypatch.setattr(batch, "failpoint", failpoint)
     topics.make("killed")
     topics.subscribe("killed", {"id": "bigint"}, max_offsets_per_trigger=3)

@@ -45,7 +45,6 @@ LOCAL_PATHS = {
     "ingest/contracts/revisions.py": "files of a revision of git, in a temporary folder",
     "ingest/client_properties.py": "files of properties that the environment names",
     "ingest/spark/java.py": "finds Java",
-    "ingest/spark/launch.py": "the Python that Spark starts",
     "ingest/spark/shell.py": "the programs that Spark starts",
     "ingest/spark/session.py": "jars of the project",
     "ingest/spark/internals.py": "the archive of Java's classes, in the project",

@@ -48,7 +48,7 @@ def _orders_compared(truth: Path, root: Path, rows: list[dict[str, Any]]) -> lis
     write_deltalake(root / "silver" / "orders_current", pa.Table.from_pylist(rows))
     return [
         line
-        for each in compared(truth, Lake(root))
+        for each in compared(truth, Lake(str(root)))
         if each.table == "silver.orders_current" and each.what.startswith("living rows")
         for line in each.differences
     ]
@@ -74,7 +74,7 @@ def test_a_lost_row_and_a_returned_one_are_differences(truth: Path, tmp_path: Pa
 
 
 def test_a_missing_table_is_a_difference_everywhere(truth: Path, tmp_path: Path) -> None:
-    comparisons = list(compared(truth, Lake(tmp_path)))
+    comparisons = list(compared(truth, Lake(str(tmp_path))))
 
     assert all(each.differences for each in comparisons if each.expected)
     assert all(each.problem for each in comparisons if not each.table.endswith("__quarantine"))
@@ -84,7 +84,7 @@ def test_a_missing_table_is_a_difference_everywhere(truth: Path, tmp_path: Path)
 def test_a_missing_quarantine_is_an_empty_one(truth: Path, tmp_path: Path) -> None:
     quarantines = {
         each.table: each.differences
-        for each in compared(truth, Lake(tmp_path))
+        for each in compared(truth, Lake(str(tmp_path)))
         if each.table.endswith("__quarantine")
     }
 
@@ -96,7 +96,7 @@ def test_unreadable_table_is_named(tmp_path: Path) -> None:
     write_deltalake(tmp_path / "gold" / "dim_things", pa.table({"thing_id": [1]}))
 
     with pytest.raises(TableUnreadable, match=r"gold\.dim_things: .*nothing"):
-        Lake(tmp_path).rows("select nothing from this", "gold.dim_things")
+        Lake(str(tmp_path)).rows("select nothing from this", "gold.dim_things")
 
 
 def test_numbers_that_one_side_lacks_count_as_none() -> None:
@@ -113,7 +113,7 @@ def test_the_summary_is_plain_when_piped(truth: Path, tmp_path: Path) -> None:
     write_deltalake(tmp_path / "bronze" / "market__app_events__quarantine", reasons)
     output = io.StringIO()
     console = Console(file=output, width=120)
-    lake = Lake(tmp_path)
+    lake = Lake(str(tmp_path))
 
     summary.show_rows(console, lake)
     different = summary.show_comparison(console, list(compared(truth, lake)))

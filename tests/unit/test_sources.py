@@ -113,8 +113,10 @@ def test_behind_a_batch_of_topics_in_order_the_next_one_is_planned_where_too_muc
     stream, lake = read_stream(node("test.surge", declared)), Lake(str(tmp_path))
     assert isinstance(stream.source, KafkaSource)
     checkpoint = checkpoint_of(lake, stream.table)
-    checkpoint.plan(4, {"old": {"0": 1}})
-    running = KafkaStreamSource(MagicMock(), lake, stream, stream.source)
+    checkpoint.plan(4, {"old": {"0": 1}}, 2)
+    spark = MagicMock()
+    spark.conf.get.return_value = "2"
+    running = KafkaStreamSource(spark, lake, stream, stream.source)
     assert running.plan_next(4) == (planned is not None)
     assert checkpoint.offsets(5) == planned
 

@@ -84,6 +84,40 @@ def test_a_cluster_gets_nothing_of_this_machine(conf_dir: Path, master: str) -> 
     assert built["spark.executor.extraClassPath"] == f"{conf_dir}/.jars/*"
 
 
+def test_executors_that_unpack_an_environment_are_sent_the_jars(
+    conf_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = {
+        "spark.master": "yarn",
+        "spark.archives": "packed.tar.gz#environment",
+        "spark.pyspark.python": "./environment/bin/python",
+    }
+    write(conf_dir / "spark-defaults.conf", packed)
+    monkeypatch.setattr(java, "find_java", lambda _: java.Java(Path("/jdk"), 17))
+    jar = str(conf_dir / ".jars" / "delta.jar")
+    for built in (
+        builder_settings("/lake", {}),
+        dbt_headwater.session_settings({profiles.CLASS_PATH: ".jars/*"}),
+    ):
+        assert built["spark.jars"] == jar
+        assert profiles.EXECUTOR_CLASS_PATH not in built
+    assert launch.cleaned({})["PYSPARK_PYTHON"] == "./environment/bin/python"
+
+
+def test_a_build_of_dbt_on_a_cluster_has_nothing_of_this_machine(conf_dir: Path) -> None:
+    write(conf_dir / "spark-defaults.conf", {"spark.master": "spark://host:7077"})
+    profile = {
+        "spark.master": "local[*]",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.session.timeZone": "UTC",
+        profiles.CLASS_PATH: ".jars/*",
+    }
+    built = dbt_headwater.session_settings(profile)
+    assert not set(built) & set(profiles.LOCAL)
+    assert built["spark.sql.session.timeZone"] == "UTC"
+    assert built["spark.executor.extraClassPath"] == f"{conf_dir}/.jars/*"
+
+
 def test_another_number_of_cores_is_still_this_machine(conf_dir: Path) -> None:
     write(conf_dir / "spark-defaults.conf", {"spark.master": "local[1]"})
     built = builder_settings("/lake", {})

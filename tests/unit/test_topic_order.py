@@ -70,7 +70,11 @@ def test_planned_batches_read_everything_in_order() -> None:
 def test_a_planned_batch_is_one_that_was_begun(tmp_path: Path) -> None:
     checkpoint = checkpoint_of(Lake(str(tmp_path)), "shop__orders")
     assert not checkpoint.exists
-    checkpoint.plan(0, {"old": {"0": 7}})
+    checkpoint.plan(0, {"old": {"0": 7}}, 2)
+    # A query has one id, whoever wrote it first.
+    query = checkpoint.storage.read(f"{checkpoint.folder}/metadata")
+    checkpoint.plan(0, {"old": {"0": 7}}, 2)
+    assert query == checkpoint.storage.read(f"{checkpoint.folder}/metadata")
     assert checkpoint.is_unfinished
     assert checkpoint.offsets() == {"old": {"0": 7}}
 
