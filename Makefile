@@ -16,7 +16,7 @@ REPORTS := target/tests
 REPORT = --junitxml=$(REPORTS)/$@.xml
 # Tests that draw their input.
 PROMISES = $(shell grep -rlw fuzzing tests --include='test_*.py')
-.PHONY: help setup demo live test test-fast test-long $(TESTS) fuzz docs bench other-spark lock clean
+.PHONY: help setup demo live cluster pack test test-fast test-long $(TESTS) fuzz docs bench other-spark lock clean
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -29,6 +29,12 @@ demo: ## Ingest a marketplace's day, build silver and gold, compare with the tru
 
 live: ## The same on Kafka and PostgreSQL, continuously, until Ctrl-C (ARGS="--seconds 60")
 	@$(RUN) python -m live $(ARGS)
+
+cluster: ## The demo on a Spark cluster and S3, all on this machine (ARGS="--keep")
+	@$(RUN) python -m demo.cluster $(ARGS)
+
+pack: ## Pack the Python that executors of a cluster unpack, into target/packed.tar.gz
+	@$(RUN) python -m scripts.pack
 
 test: ## Lint and test, two groups of tests at a time
 	@$(RUN)

@@ -159,11 +159,15 @@ def keep_rows() -> None:
     And let two builds that create the same thing at the same moment both succeed.
     """
     from dbt.adapters.spark.session import Cursor
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
 
     whole = Cursor.execute
     if getattr(whole, "keeps", False):
         return
     keeper = CheckpointCache()
+    # dbt-spark converts one kind of Spark's errors; PySpark does not know those of Delta.
+    failures = (DbtRuntimeError, PySparkException, Py4JJavaError)
 
     def execute(self: Any, sql: str, *parameters: Any) -> None:
         def given(statement: str) -> Any:
@@ -172,7 +176,7 @@ def keep_rows() -> None:
             return self._df
 
         statement = sql % parameters if parameters else sql
-        self._df = races.repeated(lambda: keeper.run(given, statement), statement)
+        self._df = races.repeated(lambda: keeper.run(given, statement), statement, failures)
 
     execute.keeps = True  # type: ignore[attr-defined]
     Cursor.execute = execute  # type: ignore[method-assign]

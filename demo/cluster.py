@@ -10,7 +10,7 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psycopg
@@ -27,7 +27,6 @@ from ingest.storage.layout import Lake
 # A second run of another seed needs another lake; `make clean` removes both.
 LAKE, LANDING = f"s3a://{s3.BUCKET}/lake", f"s3a://{s3.BUCKET}/landing"
 CATALOG = "catalog"
-SERVICES = ("s3", "postgres", MASTER, *WORKERS)
 # Two workers of one core and 2 GB each run one application at a time.
 EXECUTORS = {
     "spark.executor.cores": "1",
@@ -40,19 +39,22 @@ EXECUTORS = {
 }
 
 
-def conf(stack: Stack, packed: Path | None) -> Mapping[str, str]:
-    """Settings of Spark that lead to the cluster and to the catalog."""
-    catalog = f"jdbc:postgresql://{stack.address('postgres')}/{CATALOG}"
-    own = {
-        "spark.master": f"spark://{stack.address(MASTER)}",
-        "spark.driver.host": "127.0.0.1",
-        "spark.hadoop.javax.jdo.option.ConnectionURL": catalog,
-        "spark.hadoop.javax.jdo.option.ConnectionUserName": postgres.USER,
-    }
+def conf(stack: Stack, packed: Path | None = None) -> dict[str, str]:
+    """Settings of Spark that lead to the cluster, and to what its executors unpack."""
+    own = {"spark.master": f"spark://{stack.address(MASTER)}", "spark.driver.host": "127.0.0.1"}
     if packed:
         own["spark.archives"] = f"{packed}#environment"
         own["spark.pyspark.python"] = "./environment/bin/python"
     return EXECUTORS | own
+
+
+def catalog(stack: Stack) -> dict[str, str]:
+    """Settings of Spark that lead to the catalog."""
+    option = "spark.hadoop.javax.jdo.option.Connection"
+    return {
+        f"{option}URL": f"jdbc:postgresql://{stack.address('postgres')}/{CATALOG}",
+        f"{option}UserName": postgres.USER,
+    }
 
 
 def create_database(stack: Stack) -> None:
@@ -64,13 +66,23 @@ def create_database(stack: Stack) -> None:
             server.execute(f"create database {CATALOG}")
 
 
+def start(stack: Stack, say: Callable[[str], None], workers: Sequence[str] = WORKERS) -> None:
+    """Start an S3 server and Spark; the environment leads to the server from then on."""
+    stack.up(say, only=["s3"])
+    port = int(stack.address("s3").rpartition(":")[2])
+    # Spark's workers read landing files in Python, which looks for credentials itself.
+    os.environ.update(s3.environment(port))
+    stack.up(say, only=[MASTER, *workers])
+
+
 def prepare(stack: Stack, packed: Path | None) -> None:
     """Point this process and its children to the cluster, and create the catalog's tables."""
     file = Path(Lake(LAKE).local.root, "spark.conf")
-    lines = (f"{name} {value}\n" for name, value in conf(stack, packed).items())
+    lines = (
+        f"{name} {value}\n" for name, value in {**conf(stack, packed), **catalog(stack)}.items()
+    )
     file.write_text("".join(lines), "utf-8")
-    port = int(stack.address("s3").rpartition(":")[2])
-    os.environ.update(s3.environment(port), HEADWATER_SPARK_CONF=str(file))
+    os.environ["HEADWATER_SPARK_CONF"] = str(file)
     create_database(stack)
     subprocess.run([sys.executable, "-m", "ingest", "create-catalog"], check=True)
 
@@ -98,7 +110,8 @@ def main() -> int:
     try:
         stack = Stack(Lake(settings.lake()))
         try:
-            stack.up(say, only=SERVICES)
+            start(stack, say)
+            stack.up(say, only=["postgres"])
             prepare(stack, chosen.packed)
             return demo.play(chosen.seed, chosen.size, console)
         finally:

@@ -30,16 +30,19 @@ _TRIES = 5
 _REST = 0.5
 
 
-def repeated(run: Callable[[], _Answer], statement: str) -> _Answer:
-    """What `run`, which runs a statement, returns: again where another process was quicker."""
-    from pyspark.errors import PySparkException
+def repeated(
+    run: Callable[[], _Answer], statement: str, failures: tuple[type[Exception], ...]
+) -> _Answer:
+    """What `run`, which runs a statement, returns: again where another process was quicker.
 
+    `failures` are how the caller's library raises what Spark says.
+    """
     if not _CREATES.search(statement):
         return run()
     for attempt in range(1, _TRIES):
         try:
             return run()
-        except PySparkException as error:
+        except failures as error:
             if not _LOST.search(str(error)):
                 raise
         time.sleep(_REST * attempt)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.errors import PySparkException
+from dbt_common.exceptions import DbtRuntimeError
 
 from ingest.spark import races
 
@@ -21,7 +21,7 @@ class Statement:
     def __call__(self) -> str:
         self.runs += 1
         if self._failures:
-            raise PySparkException(self._failures.pop(0))
+            raise DbtRuntimeError(self._failures.pop(0))
         return "done"
 
 
@@ -40,7 +40,7 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_another_process_created_meanwhile_is_created_again(statement: str) -> None:
     run = Statement(LOST, 'ERROR: duplicate key value violates "UNIQUE_TABLE"')
-    assert races.repeated(run, statement) == "done"
+    assert races.repeated(run, statement, (DbtRuntimeError,)) == "done"
     assert run.runs == 3
 
 
@@ -54,13 +54,13 @@ def test_what_another_process_created_meanwhile_is_created_again(statement: str)
 )
 def test_other_failures_are_raised_at_once(statement: str, failure: str) -> None:
     run = Statement(failure)
-    with pytest.raises(PySparkException):
-        races.repeated(run, statement)
+    with pytest.raises(DbtRuntimeError):
+        races.repeated(run, statement, (DbtRuntimeError,))
     assert run.runs == 1
 
 
 def test_one_that_always_fails_ends() -> None:
     run = Statement(*[LOST] * 50)
-    with pytest.raises(PySparkException, match="DELTA_PROTOCOL"):
-        races.repeated(run, CREATE)
+    with pytest.raises(DbtRuntimeError, match="DELTA_PROTOCOL"):
+        races.repeated(run, CREATE, (DbtRuntimeError,))
     assert run.runs == 5
