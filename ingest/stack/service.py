@@ -67,11 +67,8 @@ class Service(Protocol):
 _LITTLE_CODE = "-XX:ReservedCodeCacheSize=64m"
 
 
-class JavaService:
-    """Base of the services that run on Java."""
-
-    def __init__(self, jars: Path) -> None:
-        self._java = ("java", "-XX:+UseSerialGC", _LITTLE_CODE, "-cp", f"{jars}/*")
+class OwnService:
+    """Base of the services that run as the current user, with their data in the lake."""
 
     @property
     def ends_on(self) -> signal.Signals:
@@ -83,6 +80,13 @@ class JavaService:
 
     def folder(self, wanted: Path) -> Path:
         return wanted
+
+
+class JavaService(OwnService):
+    """Base of those that run on Java, from a folder of jars."""
+
+    def __init__(self, jars: Path) -> None:
+        self._java = ("java", "-XX:+UseSerialGC", _LITTLE_CODE, "-cp", f"{jars}/*")
 
 
 def answers(port: int, path: str, status: int = 200) -> bool:

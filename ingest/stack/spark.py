@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import signal
 from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.errors import StackFailed
-from ingest.stack.service import ServiceHome, answers
+from ingest.stack.service import OwnService, ServiceHome, answers
 
 MASTER = "spark-master"
 WORKERS = ("spark-worker-1", "spark-worker-2")
@@ -17,7 +16,7 @@ _PACKAGE = "org.apache.spark.deploy"
 _CORES, _MEMORY = "1", "2g"
 
 
-class _Spark:
+class _Spark(OwnService):
     """Base of both."""
 
     def __init__(self, name: str) -> None:
@@ -31,17 +30,6 @@ class _Spark:
     def listens(self) -> Sequence[str]:
         return ("clients", "pages")
 
-    @property
-    def ends_on(self) -> signal.Signals:
-        return signal.SIGTERM
-
-    @property
-    def user(self) -> str | None:
-        return None
-
-    def folder(self, wanted: Path) -> Path:
-        return wanted
-
     def prepare(self, home: ServiceHome) -> None:
         """Write a file of settings, which its command line names."""
         try:
@@ -53,6 +41,10 @@ class _Spark:
             )
         except OSError as error:
             raise StackFailed(f"{self.name}: {error.filename}: {error.strerror}") from error
+
+    def is_healthy(self, home: ServiceHome) -> bool:
+        """Whether its page answers."""
+        return answers(home.ports["pages"], "/json/")
 
     def _command(self, home: ServiceHome, program: str, *arguments: str) -> Sequence[str]:
         found = importlib.util.find_spec("pyspark")
@@ -80,10 +72,6 @@ class SparkMaster(_Spark):
     def command(self, home: ServiceHome) -> Sequence[str]:
         return self._command(home, "master.Master")
 
-    def is_healthy(self, home: ServiceHome) -> bool:
-        """Whether its page says that it leads."""
-        return answers(home.ports["pages"], "/json/clusterstate")
-
 
 class SparkWorker(_Spark):
     """A worker of the master that was started before it."""
@@ -94,7 +82,3 @@ class SparkWorker(_Spark):
         master = f"spark://127.0.0.1:{home.others[MASTER].ports['clients']}"
         resources = ("--cores", _CORES, "--memory", _MEMORY, "--work-dir", f"{home.folder}/work")
         return self._command(home, "worker.Worker", *resources, master)
-
-    def is_healthy(self, home: ServiceHome) -> bool:
-        """Whether its page answers."""
-        return answers(home.ports["pages"], "/json/")
