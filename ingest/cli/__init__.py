@@ -14,6 +14,7 @@ from ingest.errors import HeadwaterError
 
 if TYPE_CHECKING:
     from ingest.declarations.stream import Stream
+    from ingest.runtime.group_runner import Group as EventGroup
     from ingest.storage.layout import Lake
 
 app = typer.Typer(
@@ -36,7 +37,14 @@ Exclude = Annotated[
 # No command with one of these options has positional arguments.
 _SELECTING = ("--select", "-s", "--exclude", "--streams", "--build")
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="SOURCE.STREAM/GROUP",
+        help="Ingest nothing; fill the tables of an event group declared with process: own.",
+    ),
+]
 
 Against = Annotated[
     str | None,
@@ -71,16 +79,26 @@ def check(
 
 
 @app.command()
-def run(select: Select = None, exclude: Exclude = None) -> None:
+def run(select: Select = None, exclude: Exclude = None, group: Group = None) -> None:
     """Ingest all new files, messages and changes, then stop."""
+    if group is not None:
+        from ingest.runtime import group_runner
+
+        _fill(group_runner.run, group, select, exclude)
+        return
     from ingest.runtime import runner
 
     _land(runner.run, select, exclude)
 
 
 @app.command()
-def stream(select: Select = None, exclude: Exclude = None) -> None:
+def stream(select: Select = None, exclude: Exclude = None, group: Group = None) -> None:
     """Ingest continuously. Ctrl-C or SIGTERM stops it after the running batches."""
+    if group is not None:
+        from ingest.runtime import group_runner
+
+        _fill(group_runner.stream, group, select, exclude)
+        return
     from ingest.runtime import runner
 
     _land(runner.stream, select, exclude)
@@ -243,6 +261,28 @@ def _land(
     streams = declared_streams(select or (), exclude or ())
     show.step("starting Spark")
     _end(work(Lake(settings.lake()), streams))
+
+
+def _fill(
+    work: Callable[[Lake, EventGroup], list[HeadwaterError]],
+    group: str,
+    select: Select,
+    exclude: Exclude,
+) -> None:
+    from ingest import settings
+    from ingest.cli import show
+    from ingest.declarations.project import declared_streams
+    from ingest.errors import InputError
+    from ingest.runtime.group_runner import named
+    from ingest.storage.layout import Lake
+
+    if select or exclude:
+        raise InputError("--group names its stream: leave out --select and --exclude")
+    show.logging_to_stderr()
+    show.step("reading the dbt project")
+    found = named(declared_streams((), ()), group)
+    show.step("starting Spark")
+    _end(work(Lake(settings.lake()), found))
 
 
 def _end(errors: list[HeadwaterError]) -> None:

@@ -223,6 +223,8 @@ def _group_problems(
         )
     if on_change == "fail_group" and one.get("per_type") != "tables":
         yield f"{where}.on_incompatible_change", "fail_group goes with per_type: tables"
+    if one.get("process") == "own" and one.get("per_type") != "tables":
+        yield f"{where}.process", "own goes with per_type: tables"
     for glob in one.get("event_types", ()):
         if reason := glob_problem(glob):
             yield f"{where}.event_types", reason

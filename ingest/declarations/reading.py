@@ -203,6 +203,7 @@ def _group(options: Mapping[str, Any]) -> EventGroup:
         event_types=tuple(options["event_types"]),
         per_type=PerType(options["per_type"]),
         on_conflict=OnConflict(options.get("on_incompatible_change", "rescue")),
+        has_own_process=options.get("process") == "own",
     )
 
 

@@ -283,12 +283,16 @@ class OnConflict(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventGroup:
-    """Types of events that share a fate: those whose names match one of the globs."""
+    """Types of events that share a fate: those whose names match one of the globs.
+
+    One with a process of its own is filled by `ingest stream --group`, not where the stream lands.
+    """
 
     name: str
     event_types: tuple[str, ...]
     per_type: PerType
     on_conflict: OnConflict
+    has_own_process: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,6 +320,11 @@ class Events:
     def have_tables(self) -> bool:
         """Whether some types may have a table of their own, and not a view."""
         return any(group.per_type is PerType.TABLES for group in self.groups)
+
+    @property
+    def have_own_processes(self) -> bool:
+        """Whether tables of some types are filled by processes of their own."""
+        return any(group.has_own_process for group in self.groups)
 
     def group_of(self, event_type: str) -> EventGroup:
         """The group of a type."""

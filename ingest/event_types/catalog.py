@@ -23,7 +23,8 @@ from ingest.event_types.columns import ATTRIBUTE, added, columns_of, kept_with, 
 from ingest.event_types.event_type import Change, EventType, all_variations
 from ingest.event_types.groups import placed
 from ingest.event_types.names import TableNames
-from ingest.event_types.registration import Filled, Registration
+from ingest.event_types.ops_table import Filled
+from ingest.event_types.registration import Registration
 from ingest.event_types.variations import MOST_TYPES, KnownShapes, canonical, variation, with_maps
 from ingest.event_types.views import TypeView
 from ingest.schemas import ingest_columns, schema_log
@@ -117,6 +118,14 @@ class EventTypes:
             return
         if self._is_loaded and self._newest <= batch_id:
             return
+        self._read(batch_id, beside)
+        self._registration.count(self._types, self._beside, is_last=True)
+
+    def read(self) -> None:
+        """Know what is written down now: of a process that does not land the stream."""
+        self._read(_ALL_BATCHES, T.StructType())
+
+    def _read(self, batch_id: int, beside: T.StructType) -> None:
         names = self._names({})
         newest: dict[str, str] = {}
         types: dict[str, EventType] = {}
@@ -133,7 +142,6 @@ class EventTypes:
             self._known_up_to = batch_id
         self._is_loaded = True
         self._registration.load()
-        self._registration.count(self._types, self._beside, is_last=True)
 
     def count(self, *, is_last: bool = False) -> None:
         """After a batch: count what has landed since, and write it now and then, or at last."""
@@ -141,10 +149,11 @@ class EventTypes:
         if self._stream.events.are_split:
             self._registration.count(self._types, self._beside, is_last=is_last)
 
-    def tables(self) -> tuple[int, Mapping[str, Sequence[TypeTable]]]:
+    def tables(self, own: str | None = None) -> tuple[int, Mapping[str, Sequence[TypeTable]]]:
         """The types that have a table of their own, by group, and up to which batch they are all.
 
-        A batch that runs again begins with what was known then, while bronze may have more.
+        Those that are filled where the stream lands, or by the process of the group `own`. A batch
+        that runs again begins with what was known then, while bronze may have more.
         """
         events = self._stream.events
         with self._lock:
@@ -152,7 +161,8 @@ class EventTypes:
         groups: dict[str, list[TypeTable]] = {}
         for name, group in placed(types, events).items():
             declared, one = events.group_of(name), types[name]
-            if declared.per_type is PerType.TABLES and one.landed:
+            is_ours = group == own if declared.has_own_process else own is None
+            if is_ours and declared.per_type is PerType.TABLES and one.landed:
                 filled = self._registration.filled(name)
                 is_failed = declared.on_conflict is OnConflict.FAIL_GROUP and one.undecided
                 table = TypeTable(

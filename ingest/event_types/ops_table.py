@@ -7,16 +7,16 @@ declaration is not at hand.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ingest.declarations.stream import PerType
 from ingest.errors import TypeUnknown
 from ingest.event_types.views import PAYLOAD
 from ingest.spark import delta_tables
-from ingest.storage import delta_log
+from ingest.storage import delta_log, delta_writes
 from ingest.storage.layout import Lake
 
 if TYPE_CHECKING:
@@ -50,6 +50,19 @@ _COLUMNS = (
     "layout string comment 'Fingerprint of all that its view selects.'",
     "filled_layout string comment 'The same, of what its own table has.'",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a type's own table holds: all events up to a batch, in the columns of a version.
+
+    `columns` is the list of them in SQL, `layout` the fingerprint of the view that they show.
+    """
+
+    batch_id: int
+    version: int
+    columns: str
+    layout: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +101,27 @@ class Registered:
         return f"{self.table_schema}.{self.table_name}"
 
     @property
+    def filled(self) -> Filled | None:
+        """What its own table is known to hold."""
+        if not (self.table_columns and self.filled_layout):
+            return None
+        return Filled(
+            self.filled_batch_id, self.filled_version, self.table_columns, self.filled_layout
+        )
+
+    def having(self, filled: Filled) -> Registered:
+        """The row once its table holds this."""
+        is_shown_alike = (filled.columns, filled.layout) == (self.table_columns, self.filled_layout)
+        return replace(
+            self,
+            table_columns=filled.columns,
+            filled_batch_id=filled.batch_id,
+            filled_version=filled.version,
+            filled_layout=filled.layout,
+            changed_at=self.changed_at if is_shown_alike else datetime.now(UTC),
+        )
+
+    @property
     def has_table(self) -> bool:
         """Whether it has a table of its own, or gets one, and so no payload."""
         return self.per_type == PerType.TABLES.value
@@ -112,6 +146,10 @@ class Registered:
 _NAMES = [one.name for one in fields(Registered)]
 
 
+def _row(values: Mapping[str, Any]) -> Registered:
+    return Registered(**{**dict.fromkeys(_NAMES), **values})
+
+
 def ensured(spark: SparkSession, lake: Lake) -> str:
     """The table's folder; the table is made where there is none, and listed for dbt.
 
@@ -132,8 +170,7 @@ def registered(lake: Lake) -> list[Registered]:
     path = lake.ops("event_types")
     if not lake.is_table(path):
         return []
-    lacking = dict.fromkeys(_NAMES)
-    found = [Registered(**{**lacking, **row}) for row in delta_log.rows(path).to_pylist()]
+    found = map(_row, delta_log.rows(path).to_pylist())
     return sorted(found, key=lambda one: (one.stream, one.event_type))
 
 
@@ -143,7 +180,46 @@ def replace_types(lake: Lake, stream: str, rows: Sequence[Registered]) -> None:
     path = lake.ops("event_types")
     names = delta_log.column_names(path)
     values = [tuple(getattr(one, name) for name in names) for one in rows]
-    delta_log.replace_rows(path, values, f"stream = '{literal}'")
+    delta_writes.replace_rows(path, values, f"stream = '{literal}'")
+
+
+def change_types(
+    lake: Lake,
+    stream: str,
+    change: Callable[[Mapping[str, Registered]], Mapping[str, Registered]],
+) -> Mapping[str, Registered]:
+    """Put what `change` makes of one stream's types in their place, by the types' names.
+
+    For rows that several processes write: `change` is called again where another was quicker.
+    """
+    there: Mapping[str, Registered] = {}
+
+    def changed(rows: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+        nonlocal there
+        before = {one.event_type: one for one in map(_row, rows)}
+        there = change(before)
+        return list(rows) if there == before else [_values(one) for one in there.values()]
+
+    delta_writes.change_rows(lake.ops("event_types"), "stream", stream, changed)
+    return there
+
+
+def record_filled(lake: Lake, stream: str, filled: Mapping[str, Filled]) -> None:
+    """Note what tables of types hold now, beside the process that lands the stream.
+
+    A type that has no row yet is left out.
+    """
+
+    def noted(there: Mapping[str, Registered]) -> Mapping[str, Registered]:
+        return {
+            name: one.having(filled[name]) if name in filled else one for name, one in there.items()
+        }
+
+    change_types(lake, stream, noted)
+
+
+def _values(one: Registered) -> Mapping[str, Any]:
+    return {name: getattr(one, name) for name in _NAMES}
 
 
 def view(lake: Lake, schema: str, name: str) -> Registered | None:

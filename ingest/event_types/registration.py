@@ -17,25 +17,12 @@ from ingest.event_types.columns import kept_type
 from ingest.event_types.counts import Counts, has_unseen
 from ingest.event_types.event_type import EventType
 from ingest.event_types.groups import placed
-from ingest.event_types.ops_table import Registered
+from ingest.event_types.ops_table import Filled, Registered
 from ingest.event_types.views import TypeView
 from ingest.storage.layout import Lake
 
 # Seconds between two writes of the counts alone.
 _WRITE_EVERY = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """What a type's own table holds: all events up to a batch, in the columns of a version.
-
-    `columns` is the list of them in SQL, `layout` the fingerprint of the view that they show.
-    """
-
-    batch_id: int
-    version: int
-    columns: str
-    layout: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +45,8 @@ class Registration:
         self._bronze = lake.bronze(stream.table)
         self._counts, self._written_at = Counts(), 0.0
         self._filled: dict[str, Filled] = {}
-        # What was written last. Nobody else writes this stream's rows while it has its lock.
+        # What was written last. While a process has the stream's lock, nobody else writes its rows,
+        # but for what processes of groups have filled.
         self._rows: Mapping[str, Registered] = {}
         self._looks: dict[str, _Looks] = {}
         self._has_unseen = False
@@ -70,13 +58,7 @@ class Registration:
             there = self._rows = self._there()
             self._counts = Counts.of_rows(there)
             self._has_unseen = has_unseen(self._lake, self._bronze)
-            self._filled = {
-                name: Filled(
-                    one.filled_batch_id, one.filled_version, one.table_columns, one.filled_layout
-                )
-                for name, one in there.items()
-                if one.table_columns and one.filled_layout
-            }
+            self._filled = {name: one.filled for name, one in there.items() if one.filled}
 
     def count(self, types: Mapping[str, EventType], beside: T.StructType, *, is_last: bool) -> None:
         """Count what has landed since, and write it now and then, or at last."""
@@ -97,16 +79,20 @@ class Registration:
     def write(self, types: Mapping[str, EventType], beside: T.StructType) -> None:
         """Write the rows, where they are others; `beside` are the columns of bronze."""
         types = dict(types)
-        with self._lock:
-            there = self._rows
-            groups = placed(types, self._stream.events)
-            rows = {
+        groups = placed(types, self._stream.events)
+
+        def rows(there: Mapping[str, Registered]) -> Mapping[str, Registered]:
+            return {
                 key: self._row(one, groups[key], beside, there.get(key))
                 for key, one in types.items()
             }
-            if rows != there:
-                ops_table.replace_types(self._lake, self._stream.name, list(rows.values()))
-                self._rows = rows
+
+        with self._lock:
+            if self._stream.events.have_own_processes:
+                self._rows = ops_table.change_types(self._lake, self._stream.name, rows)
+            elif (found := rows(self._rows)) != self._rows:
+                ops_table.replace_types(self._lake, self._stream.name, list(found.values()))
+                self._rows = found
             self._written_at = time.monotonic()
 
     def _there(self) -> Mapping[str, Registered]:
@@ -119,8 +105,10 @@ class Registration:
         events, table = self._stream.events, f"bronze.{self._stream.table}"
         looks, seen = self._looks_of(one, table, beside), self._counts.of(one.name)
         declared = events.group_of(one.name)
-        has_table = declared.per_type is PerType.TABLES
-        filled = self._filled.get(one.name) if has_table else None
+        filled = None
+        if declared.per_type is PerType.TABLES:
+            written = there.filled if there else None
+            filled = written if declared.has_own_process else self._filled.get(one.name)
         table_columns = filled.columns if filled else None
         shown = (table_columns, filled.layout) if filled else (looks.query, "")
         return Registered(

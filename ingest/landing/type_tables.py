@@ -22,7 +22,7 @@ from ingest.errors import TableChanged
 from ingest.event_types import ops_table
 from ingest.event_types.counts import has_unseen
 from ingest.event_types.catalog import TypeTable
-from ingest.event_types.registration import Filled
+from ingest.event_types.ops_table import Filled
 from ingest.event_types.views import PAYLOAD
 from ingest.failpoint import failpoint
 from ingest.storage.layout import Lake
@@ -30,7 +30,7 @@ from ingest.spark.sql import quoted
 from ingest.schemas.evolution import extends
 from ingest.type_walk import has_variant
 from ingest.spark import delta_tables
-from ingest.storage import delta_log
+from ingest.storage import delta_log, delta_writes
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -63,10 +63,14 @@ class _State:
 
 
 class TypeTables:
-    """Writes the tables of types of one stream; each table by one thread at a time."""
+    """Writes the tables of types of one stream; each table by one thread at a time.
 
-    def __init__(self, spark: SparkSession, lake: Lake, stream: Stream) -> None:
+    `group` names the group whose process this is, if it is one.
+    """
+
+    def __init__(self, spark: SparkSession, lake: Lake, stream: Stream, group: str | None) -> None:
         self._spark, self._lake, self._stream = spark, lake, stream
+        self._staged_in = lake.staged(stream.table, group or "")
         self._bronze = lake.bronze(stream.table)
         # A table that was filled from another bronze table is filled again from the start.
         self._application = delta_log.table_id(self._bronze)
@@ -124,7 +128,7 @@ class TypeTables:
         self, tables: Sequence[TypeTable], after: int, up_to: int
     ) -> Iterator[Mapping[str, Staged]]:
         """Events of a range of batches, by type, read out of bronze once for all types."""
-        storage, folder = self._lake.storage, self._lake.staged(self._stream.table)
+        storage, folder = self._lake.storage, self._staged_in
         storage.delete_tree(folder)
         rows = self._events(after, up_to)
         names = [one.event_type for one in tables]
@@ -198,8 +202,8 @@ class TypeTables:
         if is_small and not has_variant(rows.schema):
             found = rows.toArrow()
             if is_anew:
-                delta_log.create(path, rows.schema.json(), delta_tables.LAYER)
-            delta_log.write_once(path, found, application=by, version=up_to, is_anew=is_anew)
+                delta_writes.create(path, rows.schema.json(), delta_tables.LAYER)
+            delta_writes.write_once(path, found, application=by, version=up_to, is_anew=is_anew)
         elif is_anew:
             delta_tables.replace_once(rows, path, application=by, version=up_to)
         elif self._lake.is_table(path):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ingest.declarations.stream import Stream
 from ingest.failpoint import failpoint
-from ingest.storage import delta_log
+from ingest.storage import delta_log, delta_writes
 from ingest.storage.layout import Lake
 
 
@@ -32,5 +32,5 @@ def release(lake: Lake, stream: Stream, rule: str, request: str) -> int:
         storage.put(f"{folder}/{name}", content)
     failpoint("after_release_is_written")
     newest = int(name.split(".")[-2])
-    delta_log.delete_rows(quarantine, f"_rule = '{literal}' and _batch_id <= {newest}")
+    delta_writes.delete_rows(quarantine, f"_rule = '{literal}' and _batch_id <= {newest}")
     return content.count(b"\n")

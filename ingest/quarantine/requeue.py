@@ -17,7 +17,7 @@ from ingest.registry.wire_format import id_number, id_text
 from ingest.schemas.stream_schema import StreamSchema
 from ingest.spark import delta_tables
 from ingest.spark.sql import text_literal
-from ingest.storage import delta_log
+from ingest.storage import delta_log, delta_writes
 from ingest.storage.json_files import read_json, write_json
 from ingest.storage.storage import Storage
 
@@ -121,7 +121,7 @@ class Requeue:
             batches = f"_batch_id = {batch_id}"
             count = delete_landed_again(self.spark, self.path, bronze, batches, self._leaving)
         else:
-            count = delta_log.delete_rows(self.path, self._leaving)
+            count = delta_writes.delete_rows(self.path, self._leaving)
         self._leaving = ""
         self._are_done()
         return count

@@ -11,7 +11,7 @@ from ingest.schemas import ingest_columns
 from ingest.schemas.ingest_columns import ingest_values, instant, of_the_batch
 from ingest.spark import delta_tables
 from ingest.spark.sql import text_literal
-from ingest.storage import delta_log
+from ingest.storage import delta_log, delta_writes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -74,7 +74,7 @@ class QuarantineTable:
         }
         names = ingest_columns.QUARANTINE.fieldNames()
         rows = [[{**shared, **one}.get(name) for name in names] for one in rejects]
-        delta_log.append_rows(
+        delta_writes.append_rows(
             self.path, rows, application=self._application(part), version=batch_id
         )
 

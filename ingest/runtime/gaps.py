@@ -9,7 +9,7 @@ from datetime import datetime
 
 from ingest.sources.data_loss import DataLoss
 from ingest.spark import delta_tables
-from ingest.storage import delta_log
+from ingest.storage import delta_writes
 from ingest.storage.layout import Lake
 
 _DDL = (
@@ -39,4 +39,6 @@ def record(
     for gap in gaps:
         row = (stream, *astuple(gap), batch_id, now)
         begins = repr((stream, gap.topic, gap.partition, gap.first, gap.reason, batch_id))
-        delta_log.append_rows(path, [row], application=hashlib.sha256(begins.encode()).hexdigest())
+        delta_writes.append_rows(
+            path, [row], application=hashlib.sha256(begins.encode()).hexdigest()
+        )

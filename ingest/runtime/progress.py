@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from ingest.errors import HeadwaterError
 from ingest.landing.result import BatchResult
 from ingest.spark import delta_tables
-from ingest.storage import delta_log
+from ingest.storage import delta_log, delta_writes
 from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
 from ingest.storage.locks import is_locked
@@ -225,13 +225,13 @@ class ProgressLog:
             return
         path = self.lake.ops("stream_progress")
         delta_tables.ensure_table(path, _DDL)
-        delta_log.append_rows(path, rows)
+        delta_writes.append_rows(path, rows)
         with self._lock:
             self._rows = self._rows[len(rows) :]
             for stream in {row[0] for row in rows}:
                 self._save(stream)
         if delta_log.number_of_files(path) > _MOST_FILES:
-            delta_log.compact(path)
+            delta_writes.compact(path)
 
     def _save(self, stream: str) -> None:
         """Replace the file of a stream's rows, which are few: see `write_if_due`."""

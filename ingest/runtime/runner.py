@@ -271,23 +271,34 @@ def owned(
                 pass
             case _:
                 assert_never(source)
-    with stream_locks(lake, [(one.table, one.name) for one in streams]):
-        stopping = threading.Event()
-        with contextlib.ExitStack() as handlers:
-            with signals_held():
-                spark = start() if start else session("ingest", lake.root)
-                handlers.enter_context(_signals(stopping.set))
+    with (
+        stream_locks(lake, [(one.table, one.name) for one in streams]),
+        driver(lake, start) as (spark, stopping),
+    ):
+        try:
+            yield spark, stopping
+        except (Py4JError, ConnectionError):
             try:
-                yield spark, stopping
-            except (Py4JError, ConnectionError):
-                try:
-                    refuse_death(spark, lake)
-                except TerminalError as failure:
-                    for one in streams:
-                        _note(one, "failed", failure, ProgressLog(lake))
-                    raise
+                refuse_death(spark, lake)
+            except TerminalError as failure:
+                for one in streams:
+                    _note(one, "failed", failure, ProgressLog(lake))
                 raise
-        stop(spark)
+            raise
+
+
+@contextlib.contextmanager
+def driver(
+    lake: Lake, start: Callable[[], SparkSession] | None = None
+) -> Iterator[tuple[SparkSession, threading.Event]]:
+    """A session, and the event that asks to stop; see `owned`."""
+    stopping = threading.Event()
+    with contextlib.ExitStack() as handlers:
+        with signals_held():
+            spark = start() if start else session("ingest", lake.root)
+            handlers.enter_context(_signals(stopping.set))
+        yield spark, stopping
+    stop(spark)
 
 
 def refuse_death(spark: SparkSession, lake: Lake) -> None:

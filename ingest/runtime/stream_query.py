@@ -326,6 +326,8 @@ class StreamQuery:
             return self._groups.turn(stopping)
         except Exception as error:  # a full disk, for one
             return [explained(error, self.stream.name, self._lake)]
+        finally:
+            self._groups.stop()
 
     def _count_at_last(self) -> None:
         if self.error is None:

@@ -1,9 +1,9 @@
 """The queries that fill the tables of types: one a group of types, beside the stream's landing.
 
-A thread manages them. At each turn it takes the types that have come since into their groups,
-reads what is new out of bronze once, and lets each group write its tables, two groups at once.
-A group that fails, or that waits for a person's decision, keeps no other waiting, and goes on
-where it stopped.
+A thread manages them, or a process that fills one group alone. At each turn it takes the types
+that have come since into their groups, reads what is new out of bronze once, and lets each group
+write its tables, two groups at once. A group that fails, or that waits for a person's decision,
+keeps no other waiting, and goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -13,20 +13,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Protocol
 
-from ingest.declarations.stream import Stream
-from ingest.errors import GroupFailed, HeadwaterError
-from ingest.event_types.catalog import EventTypes, TypeTable
-from ingest.event_types.registration import Filled
+from ingest.declarations.stream import REST_OF_TYPES, Stream
+from ingest.errors import GroupFailed, HeadwaterError, StreamLocked
+from ingest.event_types.catalog import TypeTable
+from ingest.event_types.ops_table import Filled
 from ingest.landing.type_tables import Staged, TypeTables
 from ingest.runtime.spark_errors import explained
 from ingest.storage.json_files import read_json, write_json
 from ingest.storage.layout import Lake
-from ingest.storage.locks import check_lock
+from ingest.storage.locks import check_group_lock, check_lock, group_lock
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,25 +54,52 @@ class GroupState:
 
 
 def group_states(lake: Lake, table: str) -> list[GroupState]:
-    """The states of the groups of the stream that lands `table`, by name."""
-    found = read_json(lake.storage, _states_key(lake, table)) or []
-    return [GroupState(**one) for one in found]
+    """The states of the groups of the stream that lands `table`, by name.
+
+    Of a group that has been filled by several processes, the newest.
+    """
+    storage, prefix = lake.storage, f"{table}.group."
+    own = (one.name for one in storage.list(lake.progress()) if one.name.startswith(prefix))
+    keys = (_states_key(lake, table), *map(lake.progress, own))
+    found = [GroupState(**one) for key in keys for one in read_json(storage, key) or []]
+    return sorted({one.group: one for one in sorted(found, key=_by_time)}.values(), key=_by_name)
+
+
+_by_time, _by_name = attrgetter("at"), attrgetter("group")
+
+
+class TypesToFill(Protocol):
+    """Which types have tables, and what is noted of these."""
+
+    def tables(self) -> tuple[int, Mapping[str, Sequence[TypeTable]]]:
+        """The types to fill by group, and up to which batch they are all."""
+
+    def have_filled(self, filled: Mapping[str, Filled]) -> None:
+        """Note what tables of types hold now, for readers."""
 
 
 class TypeTableLoader:
-    """Fills the tables of types of one stream, whose lock the caller holds."""
+    """Fills the tables of types of one stream, in the process that lands it.
+
+    Or those of the group `own`, in another process. The caller holds the lock of the stream, or of
+    that group.
+    """
 
     def __init__(
         self,
         spark: SparkSession,
         lake: Lake,
         stream: Stream,
-        types: EventTypes,
-        grown: Callable[[str], None],
+        types: TypesToFill,
+        grown: Callable[[str], None] = lambda _: None,
+        own: str | None = None,
     ) -> None:
         self._lake, self._stream, self._types, self._grown = lake, stream, types, grown
-        self._tables = TypeTables(spark, lake, stream)
+        self._own = own
+        self._tables = TypeTables(spark, lake, stream, own)
         self._states = {one.group: one for one in group_states(lake, stream.table)}
+        # Of the groups that have a name, by which another process may be asked to fill them.
+        self._locks, self._locked = ExitStack(), {own} if own else set[str]()
         self._stopping = threading.Event()
         self._manager: threading.Thread | None = None
 
@@ -88,6 +117,8 @@ class TypeTableLoader:
         self._stopping.set()
         if self._manager:
             self._manager.join()
+        self._locks.close()
+        self._locked.clear()
 
     def turn(self, stopping: threading.Event) -> list[HeadwaterError]:
         """Fill the tables of all groups with what bronze has now; what went wrong, by group."""
@@ -100,8 +131,10 @@ class TypeTableLoader:
             _Turn(name, self._stream.name, tables, partial(explained, lake=self._lake))
             for name, tables in groups.items()
         ]
+        for turn in turns:
+            turn.refused = self._lock(turn.group)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            at_work = [turn for turn in turns if not turn.undecided]
+            at_work = [turn for turn in turns if not (turn.undecided or turn.refused)]
             self._fill(at_work, newest, stopping, pool)
         if stopping.is_set():
             # What was written counts; the others may lack events.
@@ -157,8 +190,25 @@ class TypeTableLoader:
             with self._tables.staged(to_stage, after, up_to) as events:
                 list(pool.map(partial(write, events=events, up_to=up_to), turns))
 
+    def _lock(self, group: str) -> HeadwaterError | None:
+        """Take the lock of a declared group; why another process fills it, if one does."""
+        table, stream = self._stream.table, self._stream.name
+        declared = {one.name for one in self._stream.events.groups if one.name != REST_OF_TYPES}
+        if group not in declared - self._locked:
+            return None
+        try:
+            self._locks.enter_context(group_lock(self._lake, table, stream, group))
+        except StreamLocked as error:
+            return error
+        self._locked.add(group)
+        return None
+
     def _check_lock(self) -> None:
-        check_lock(self._lake.bronze(self._stream.table), self._stream.name)
+        table, stream = self._stream.table, self._stream.name
+        if not self._own:
+            check_lock(self._lake.bronze(table), stream)
+        for group in self._locked:
+            check_group_lock(self._lake, table, stream, group)
 
     def _lacks_columns(self, one: TypeTable, turn: _Turn) -> bool:
         return not self._tables.is_current(one) and one.event_type not in turn.filled
@@ -184,7 +234,8 @@ class TypeTableLoader:
             )
         self._states = states
         written = [asdict(one) for _, one in sorted(states.items())]
-        write_json(self._lake.storage, _states_key(self._lake, self._stream.table), written)
+        key = _states_key(self._lake, self._stream.table, self._own)
+        write_json(self._lake.storage, key, written)
 
 
 @dataclass(slots=True)
@@ -195,6 +246,7 @@ class _Turn:
     stream: str
     tables: Sequence[TypeTable]
     explained: Callable[[BaseException, str], HeadwaterError]
+    refused: HeadwaterError | None = None
     filled: dict[str, Filled] = field(default_factory=dict)
     failed: dict[str, HeadwaterError] = field(default_factory=dict)
     seconds: float = 0.0
@@ -218,6 +270,8 @@ class _Turn:
                 f"{', '.join(map(repr, self.undecided))}; see `ingest schema show TYPE`, then "
                 "accept the change, or pin or revert the type"
             )
+        if self.refused:
+            return self.refused
         if self.failed:
             said = "; ".join(str(error) for error in self.failed.values())
             return GroupFailed(f"{self.name}: {said}")
@@ -253,5 +307,5 @@ class _Turn:
         return {name: replace(held, batch_id=batch_id) for name, held in known.items() if held}
 
 
-def _states_key(lake: Lake, table: str) -> str:
-    return lake.progress(f"{table}__groups.json")
+def _states_key(lake: Lake, table: str, own: str | None = None) -> str:
+    return lake.progress(f"{table}.group.{own}.json" if own else f"{table}__groups.json")

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ingest.spark import delta_tables
-from ingest.storage import delta_log
+from ingest.storage import delta_log, delta_writes
 from ingest.storage.layout import Lake
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class SchemaLog:
         """Append entries in one commit, unless this run has a `part` of this batch already."""
         if not rows:
             return
-        delta_log.append_rows(
+        delta_writes.append_rows(
             self.path,
             [(self.stream, batch_id, *_of_schema(one), now, *_of_type(one)) for one in rows],
             application=self._application(part),

@@ -12,7 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from ingest.storage import delta_log
+from ingest.storage import delta_log, delta_writes
 from ingest.storage.layout import Lake
 
 # Rows past which Spark's tasks are quicker than this process, which reads them in one.
@@ -43,7 +43,7 @@ class FastBookkeeping:
         if not self.is_alone() or not delta_log.is_simple(path):
             return False
         if rows:
-            delta_log.append_rows(path, [list(map(_plain, row)) for row in rows])
+            delta_writes.append_rows(path, [list(map(_plain, row)) for row in rows])
         return True
 
     def last_commit(self, schema: str, name: str) -> Mapping[str, Any] | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ingest.declarations.stream import FileSource
 from ingest.sources.query_checkpoint import QueryCheckpoint
 from ingest.spark import delta_tables
-from ingest.storage import delta_log
+from ingest.storage import delta_log, delta_writes
 from ingest.storage.files import FoundFile
 from ingest.storage.layout import is_table
 
@@ -99,7 +99,7 @@ class FileQueue:
             )
             for file in files
         ]
-        delta_log.append_rows(self.path, rows)
+        delta_writes.append_rows(self.path, rows)
         if status == NEW:
             self._waiting.update(file.path for file in files)
         for file in files:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import types as T
 
 from ingest.spark.sql import quoted, sql_type, text_literal
-from ingest.storage import delta_log
+from ingest.storage import delta_log, delta_writes
 from ingest.storage.layout import LOG, Lake, is_table, storage_at
 from ingest.type_walk import has_local_times
 
@@ -33,7 +33,7 @@ _PROPERTIES = {"delta.checkpointInterval": "50", **LAYER}
 def create_table(path: str, schema: T.StructType) -> None:
     """Make an empty Delta table at `path` unless there is one."""
     _remove_remains(path)
-    delta_log.create(path, schema.json(), _PROPERTIES)
+    delta_writes.create(path, schema.json(), _PROPERTIES)
 
 
 def create_clustered_table(
@@ -143,13 +143,13 @@ def register(lake: Lake, tables: Sequence[tuple[str, str, str]]) -> None:
     now = datetime.now(UTC)
     rows = [(*table, now) for table in tables if table[0] not in listed]
     if rows:
-        delta_log.append_rows(path, rows)
+        delta_writes.append_rows(path, rows)
 
 
 def ensure_table(path: str, ddl: str) -> None:
     """Make an empty Delta table unless there is one; two processes may try at once."""
     _remove_remains(path)
-    delta_log.create(path, T.StructType.fromDDL(ddl).json(), {})
+    delta_writes.create(path, T.StructType.fromDDL(ddl).json(), {})
 
 
 def table_schema(spark: SparkSession, path: str) -> T.StructType:

@@ -1,4 +1,4 @@
-"""Delta tables without Spark: their logs, and a few rows; milliseconds each."""
+"""Delta tables read without Spark: their logs, and a few rows; milliseconds each."""
 
 from __future__ import annotations
 
@@ -10,26 +10,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import (
-    CommitProperties,
-    DeltaTable,
-    Schema,
-    Transaction,
-    WriterProperties,
-    write_deltalake,
-)
-from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
 from pyarrow import parquet
 
 from ingest.storage.files import open_file
-from ingest.storage.layout import LOG, is_table, storage_at
+from ingest.storage.layout import LOG, storage_at
 from ingest.storage.object_urls import Place, is_object
 
 if TYPE_CHECKING:
@@ -38,14 +29,9 @@ if TYPE_CHECKING:
 
 _Answer = TypeVar("_Answer")
 
-# Each time another process was quicker.
-_TRIES = 20
 _FIRST_PROTOCOL = 2
-# Bytes of a file that is not written again to take up smaller ones.
-_LARGE = 2**24
 # Of a commit's name; checkpoints and logs that were put together have longer ones.
 _DIGITS = 20
-_FIRST_COMMIT = f"{0:0{_DIGITS}}.json"
 # In an error of deltalake: an answer of an object store, or none.
 _REQUEST = re.compile(r"Error performing|lacked the necessary privileges|Generic \w+ error")
 
@@ -66,30 +52,9 @@ class BatchRange(NamedTuple):
     rows: int
 
 
-def create(path: str, schema: str, properties: Mapping[str, str]) -> None:
-    """Make an empty table unless there is one; `schema` is JSON, as Spark and Delta write it.
-
-    Of two processes at once, one makes it.
-    """
-    if is_table(path):
-        return
-    # Of two writers of the first commit, deltalake lets the second one commit its definition as
-    # the second version. So the commit is written elsewhere, and put only where there is none.
-    with TemporaryDirectory() as folder:
-        # Otherwise only properties of Delta's own are allowed.
-        DeltaTable.create(
-            folder,
-            Schema.from_json(schema),
-            configuration=dict(properties),
-            raise_if_key_not_exists=False,
-        )
-        commit = Path(folder, LOG, _FIRST_COMMIT).read_bytes()
-    storage_at(path).put_new(f"{LOG}/{_FIRST_COMMIT}", commit)
-
-
 def table_id(path: str) -> str:
     """Delta's own id of a table, which a replaced table does not keep."""
-    return str(_opened(path).metadata().id)
+    return str(opened(path).metadata().id)
 
 
 def number_of_files(path: str) -> int:
@@ -104,12 +69,12 @@ def sizes_of_files(path: str) -> Sequence[int]:
 
 def is_clustered(path: str) -> bool:
     """Whether the table has liquid clustering."""
-    return "clustering" in (_opened(path).protocol().writer_features or [])
+    return "clustering" in (opened(path).protocol().writer_features or [])
 
 
 def has_local_times(path: str) -> bool:
     """Whether the table may have timestamps without a time zone."""
-    return "timestampNtz" in (_opened(path).protocol().writer_features or [])
+    return "timestampNtz" in (opened(path).protocol().writer_features or [])
 
 
 def newest_batch(path: str) -> int:
@@ -148,10 +113,10 @@ def has_appended(path: str, *, application: str, version: int) -> bool:
 
 def last_version(path: str, application: str) -> int:
     """The newest version that an application has written; -1 where it has written none."""
-    return _last_version(_opened(path), application)
+    return version_of_application(opened(path), application)
 
 
-def _last_version(table: DeltaTable, application: str) -> int:
+def version_of_application(table: DeltaTable, application: str) -> int:
     last = table.transaction_version(application)
     return -1 if last is None else int(last)
 
@@ -198,7 +163,7 @@ def distinct_values(
     there are more than `most_rows`.
     """
     after, up_to = batches
-    table = _opened(path)
+    table = opened(path)
     schema = pa.schema(table.schema().to_arrow())
     kept = table.metadata()
     # Files of such a table have other names for its columns.
@@ -217,7 +182,7 @@ def distinct_values(
         return None
     found = [pa.array([], schema.field(column).type)]
     for name in names:
-        with open_file(f"{path}/{name}") as opened, parquet.ParquetFile(opened) as file:
+        with open_file(f"{path}/{name}") as source, parquet.ParquetFile(source) as file:
             # One from before the column has nulls of it.
             if column in file.schema_arrow.names:
                 read = file.read([column, counter], use_threads=False)
@@ -252,12 +217,12 @@ def rows_where(
 
 def schema_json(path: str) -> str:
     """A table's schema in JSON, as Spark and Delta write it."""
-    return str(_opened(path).schema().to_json())
+    return str(opened(path).schema().to_json())
 
 
 def column_names(path: str) -> list[str]:
     """A table's columns."""
-    return [str(one.name) for one in _opened(path).schema().fields]
+    return [str(one.name) for one in opened(path).schema().fields]
 
 
 def rows(path: str, columns: Sequence[str] | None = None) -> pa.Table:
@@ -271,7 +236,7 @@ def _read(
     """Rows, read by this thread alone: Arrow's threads may outlive a command, and abort it."""
 
     def read() -> pa.Table:
-        dataset = _opened(path).to_pyarrow_dataset()
+        dataset = opened(path).to_pyarrow_dataset()
         scanner = dataset.scanner(
             columns=list(columns) if columns else None,
             filter=wanted,
@@ -283,10 +248,10 @@ def _read(
 
 
 def _files(path: str) -> pa.Table:
-    return _answer(path, lambda: pa.table(_opened(path).get_add_actions(flatten=True)))
+    return _answer(path, lambda: pa.table(opened(path).get_add_actions(flatten=True)))
 
 
-def _opened(path: str) -> DeltaTable:
+def opened(path: str) -> DeltaTable:
     return _answer(path, lambda: DeltaTable(path, storage_options=_options(path)))
 
 
@@ -294,7 +259,7 @@ def _answer(path: str, read: Callable[[], _Answer]) -> _Answer:
     """What `read` returns, called again where an object store's answer breaks off."""
 
     def reached() -> _Answer:
-        with _reached(path):
+        with requests_explained(path):
             return read()
 
     if not is_object(path):
@@ -313,7 +278,7 @@ def _options(path: str) -> dict[str, str] | None:
 
 
 @contextlib.contextmanager
-def _reached(path: str) -> Iterator[None]:
+def requests_explained(path: str) -> Iterator[None]:
     """Raise StorageFailed for what deltalake raises where an object store cannot be reached."""
     try:
         yield
@@ -326,64 +291,9 @@ def _reached(path: str) -> Iterator[None]:
         raise failure(path, error) from None
 
 
-def replace_rows(path: str, rows: Sequence[Sequence[Any]], predicate: str) -> None:
-    """Put rows in the place of those that `predicate`, in words of SQL, is true for.
-
-    Two processes may do so at once, each for rows of its own.
-    """
-
-    def replace(table: DeltaTable) -> None:
-        write_deltalake(table, _arrow(table, rows), mode="overwrite", predicate=predicate)
-
-    _committed(path, replace)
-
-
-def append_rows(
-    path: str, rows: Sequence[Sequence[Any]], *, application: str = "", version: int = 0
-) -> None:
-    """Append a few rows of Python values, in one commit, in the order of the table's columns.
-
-    Skipped if `application`, where one is given, has already written `version`.
-    """
-    transactions = [Transaction(application, version)] if application else None
-
-    def append(table: DeltaTable) -> None:
-        if application and _last_version(table, application) >= version:
-            return
-        write_deltalake(
-            table,
-            _arrow(table, rows),
-            mode="append",
-            commit_properties=CommitProperties(app_transactions=transactions),
-        )
-
-    _committed(path, append)
-
-
-def _committed(path: str, write: Callable[[DeltaTable], None]) -> None:
-    """Write to a table, again where another process has committed what this commit conflicts with.
-
-    One that has failed has written nothing.
-    """
-    for attempt in range(_TRIES):
-        try:
-            with _reached(path):
-                write(_opened(path))
-            return
-        except CommitFailedError:
-            if attempt == _TRIES - 1:
-                raise
-
-
-def compact(path: str) -> None:
-    """Make few files of a small table's many; left for another time where somebody else writes."""
-    with contextlib.suppress(CommitFailedError), _reached(path):
-        _opened(path).optimize.compact(target_size=_LARGE)
-
-
 def is_simple(path: str) -> bool:
     """Whether a table needs no feature that came after Delta's first protocol of writers."""
-    return _opened(path).protocol().min_writer_version <= _FIRST_PROTOCOL
+    return opened(path).protocol().min_writer_version <= _FIRST_PROTOCOL
 
 
 def last_commit(path: str) -> Mapping[str, Any]:
@@ -400,35 +310,4 @@ def last_commit(path: str) -> Mapping[str, Any]:
 
 def version(path: str) -> int:
     """How many commits a table has had, less one."""
-    return int(_opened(path).version())
-
-
-def write_once(path: str, rows: pa.Table, *, application: str, version: int, is_anew: bool) -> None:
-    """Append rows to a table that gets their columns, or with `is_anew` replace all that it has.
-
-    The caller is its only writer, and asks beforehand whether `application` has written `version`.
-    """
-    transaction = Transaction(application, version)
-    with _reached(path):
-        write_deltalake(
-            _opened(path),
-            rows,
-            mode="overwrite" if is_anew else "append",
-            schema_mode="overwrite" if is_anew else "merge",
-            writer_properties=WriterProperties(compression="ZSTD"),
-            commit_properties=CommitProperties(app_transactions=[transaction]),
-        )
-
-
-def _arrow(table: DeltaTable, rows: Sequence[Sequence[Any]]) -> pa.Table:
-    schema = pa.schema(table.schema().to_arrow())
-    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
-    arrays = [pa.array(values, kind.type) for values, kind in zip(columns, schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def delete_rows(path: str, predicate: str) -> int:
-    """Delete the rows that `predicate`, in words of SQL, is true for; how many there were."""
-    with _reached(path):
-        found = _opened(path).delete(predicate)
-    return int(found["num_deleted_rows"])
+    return int(opened(path).version())

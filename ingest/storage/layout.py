@@ -85,6 +85,10 @@ class Lake:
         """Key of the lock of the stream of `table`."""
         return f"_locks/{table}.lock"
 
+    def group_lock(self, table: str, group: str) -> str:
+        """Key of the lock of a group of types of the stream of `table`."""
+        return f"_locks/{table}.{group}.lock"
+
     def requests(self) -> str:
         """Key of the folder of requests to the processes that land streams."""
         return "_requests"
@@ -97,9 +101,12 @@ class Lake:
         """Key of the folder of records that left quarantine and are to land in `table`."""
         return f"_released/{table}"
 
-    def staged(self, table: str) -> str:
-        """Key of the folder of events between `table` and the tables of their types."""
-        return f"_staged/{table}"
+    def staged(self, table: str, group: str = "") -> str:
+        """Key of the folder of events between `table` and the tables of their types.
+
+        `group` is one that a process of its own fills.
+        """
+        return f"_staged/{table}.{group}" if group else f"_staged/{table}"
 
     def trials(self, table: str) -> str:
         """Key of the folder of lakes in which files of the stream of `table` are tried out."""

@@ -1,4 +1,4 @@
-"""Lock of a stream: one process lands it."""
+"""Locks of a stream: one process lands it, and one fills the tables of a group of its types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ingest.errors import StreamLocked
 from ingest.storage.layout import Lake
 from ingest.storage.storage import Lease, LeaseHeld, LeaseLost
 
-# The locks of this process, by the URL of the stream's bronze table.
+# The locks of this process, by the URL of the stream's bronze table or of the group's lock.
 _held: dict[str, Lease] = {}
 # Locks that are waited for at once.
 _AT_ONCE = 16
@@ -28,16 +28,39 @@ def stream_lock(
     In an object store that is a while after it has ended. Raises StreamLocked with the owner,
     StorageFailed.
     """
+    refused = f"{stream} is landed by {{owner}}; {remedy}"
+    with _locked(lake, lake.lock(table), lake.bronze(table), refused):
+        yield
+
+
+@contextlib.contextmanager
+def group_lock(lake: Lake, table: str, stream: str, group: str) -> Iterator[None]:
+    """Hold the lock of a declared group of types, whose tables this process fills.
+
+    Raises as `stream_lock`.
+    """
+    refused = (
+        f"{stream}: the tables of group {group} are filled by {{owner}}; stop that one first, or "
+        "let it read `event_groups.process` again by a restart"
+    )
+    key = lake.group_lock(table, group)
+    with _locked(lake, key, lake.url(key), refused):
+        yield
+
+
+@contextlib.contextmanager
+def _locked(lake: Lake, key: str, held_as: str, refused: str) -> Iterator[None]:
+    """Hold the lock at `key`; `refused` has a place for the owner of one that is held."""
     with contextlib.ExitStack() as stack:
         try:
-            lease = stack.enter_context(lake.storage.lease(lake.lock(table)))
+            lease = stack.enter_context(lake.storage.lease(key))
         except LeaseHeld as error:
-            raise StreamLocked(f"{stream} is landed by {error.owner}; {remedy}") from None
-        _held[lake.bronze(table)] = lease
+            raise StreamLocked(refused.format(owner=error.owner)) from None
+        _held[held_as] = lease
         try:
             yield
         finally:
-            del _held[lake.bronze(table)]
+            del _held[held_as]
 
 
 @contextlib.contextmanager
@@ -66,12 +89,22 @@ def check_lock(bronze: str, stream: str) -> None:
     one could not renew it in time, and StorageFailed. A stream that this process has not locked,
     as one that files are tried out in, passes.
     """
-    if lease := _held.get(bronze):
+    _check(bronze, f"{stream}: {{owner}} lands it now")
+
+
+def check_group_lock(lake: Lake, table: str, stream: str, group: str) -> None:
+    """The same of the lock of a group of types."""
+    key = lake.url(lake.group_lock(table, group))
+    _check(key, f"{stream}: {{owner}} fills group {group} now")
+
+
+def _check(held_as: str, lost: str) -> None:
+    if lease := _held.get(held_as):
         try:
             lease.check()
         except LeaseLost as error:
             raise StreamLocked(
-                f"{stream}: {error.owner} lands it now: this process could not renew its lock in "
+                f"{lost.format(owner=error.owner)}: this process could not renew its lock in "
                 "time, and stops; what it has committed stays"
             ) from None
 

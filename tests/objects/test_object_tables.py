@@ -11,7 +11,7 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, Schema, write_deltalake
 
 from ingest.errors import StorageFailed
-from ingest.storage import batch_commits, delta_log
+from ingest.storage import batch_commits, delta_log, delta_writes
 from ingest.storage.batch_commits import CommitId
 from ingest.storage.layout import Lake
 from tests.objects.proxy import Proxy
@@ -24,7 +24,7 @@ SCHEMA = Schema.from_arrow(COLUMNS).to_json()
 def path(root: str) -> str:
     """The URL of an empty table."""
     path = Lake(root).ops("things")
-    delta_log.create(path, SCHEMA, {"delta.appendOnly": "false"})
+    delta_writes.create(path, SCHEMA, {"delta.appendOnly": "false"})
     return path
 
 
@@ -39,22 +39,22 @@ def test_a_small_table_is_written_and_read(path: str, root: str) -> None:
     assert lake.is_table(path)
     assert not lake.is_table(lake.ops("none"))
     assert lake.tables() == ["ops.things"]
-    delta_log.append_rows(path, [("a", 1), ("b", 2)])
+    delta_writes.append_rows(path, [("a", 1), ("b", 2)])
     for _ in range(2):
-        delta_log.append_rows(path, [("c", 3)], application="me", version=7)
+        delta_writes.append_rows(path, [("c", 3)], application="me", version=7)
     assert delta_log.has_appended(path, application="me", version=7)
-    delta_log.replace_rows(path, [("b", 20)], "name = 'b'")
-    assert delta_log.delete_rows(path, "name = 'a'") == 1
+    delta_writes.replace_rows(path, [("b", 20)], "name = 'b'")
+    assert delta_writes.delete_rows(path, "name = 'a'") == 1
     assert rows(path) == [("b", 20), ("c", 3)]
     found = delta_log.rows_where(path, {"name": "c"}, ["number"])
     assert found["number"].to_pylist() == [3]
     assert delta_log.last_commit(path)["operation"] == "DELETE"
     assert delta_log.last_commit(path)["version"] == delta_log.version(path) == 4
-    delta_log.compact(path)
+    delta_writes.compact(path)
     assert delta_log.number_of_files(path) == 1
     sold = lake.table("bronze_shop", "sold")
-    delta_log.create(sold, SCHEMA, {"quality": "bronze"})
-    delta_log.write_once(sold, pa.table({"id": [1]}), application="me", version=1, is_anew=True)
+    delta_writes.create(sold, SCHEMA, {"quality": "bronze"})
+    delta_writes.write_once(sold, pa.table({"id": [1]}), application="me", version=1, is_anew=True)
     assert delta_log.column_names(sold) == ["id"]
     assert lake.tables() == ["bronze_shop.sold", "ops.things"]
 
@@ -62,15 +62,15 @@ def test_a_small_table_is_written_and_read(path: str, root: str) -> None:
 def test_of_processes_that_create_a_table_one_does(root: str) -> None:
     path = Lake(root).ops("things")
     with ThreadPoolExecutor(6) as creators:
-        list(creators.map(lambda _: delta_log.create(path, SCHEMA, {}), range(6)))
+        list(creators.map(lambda _: delta_writes.create(path, SCHEMA, {}), range(6)))
     assert delta_log.version(path) == 0
 
 
 def test_commits_of_several_writers_are_all_kept(path: str) -> None:
     def write(writer: int) -> None:
         for number in range(4):
-            delta_log.append_rows(path, [(f"w{writer}", number)])
-            delta_log.replace_rows(path, [(f"new {writer}", number)], f"name = 'new {writer}'")
+            delta_writes.append_rows(path, [(f"w{writer}", number)])
+            delta_writes.replace_rows(path, [(f"new {writer}", number)], f"name = 'new {writer}'")
 
     with ThreadPoolExecutor(3) as writers:
         list(writers.map(write, range(3)))
@@ -91,9 +91,9 @@ def test_a_commit_whose_answer_was_lost_is_there_once(path: str, proxy: Proxy) -
 
     proxy.loses = lose
     writes: list[Callable[[], None]] = [
-        lambda: delta_log.append_rows(path, [("a", 1)]),
-        lambda: delta_log.append_rows(path, [("b", 2)], application="me", version=0),
-        lambda: delta_log.replace_rows(path, [("a", 10)], "name = 'a'"),
+        lambda: delta_writes.append_rows(path, [("a", 1)]),
+        lambda: delta_writes.append_rows(path, [("b", 2)], application="me", version=0),
+        lambda: delta_writes.replace_rows(path, [("a", 10)], "name = 'a'"),
     ]
     for write in writes:
         lost.clear()
@@ -143,8 +143,8 @@ def test_a_commit_that_the_store_refuses_is_one_line(path: str, proxy: Proxy) ->
         (403, "<Error><Code>AccessDenied</Code></Error>") if method in ("PUT", "POST") else None
     )
     attempts: list[Callable[[], None]] = [
-        lambda: delta_log.append_rows(path, [("a", 1)]),
-        lambda: delta_log.replace_rows(path, [("a", 1)], "name = 'a'"),
+        lambda: delta_writes.append_rows(path, [("a", 1)]),
+        lambda: delta_writes.replace_rows(path, [("a", 1)], "name = 'a'"),
     ]
     for attempt in attempts:
         with pytest.raises(StorageFailed, match=r"ops/things: .* may not do this .AccessDenied"):

@@ -10,7 +10,7 @@ from itertools import count
 
 import pytest
 
-from ingest.storage import delta_log, files
+from ingest.storage import delta_log, delta_writes, files
 from ingest.storage.layout import Lake
 from ingest.storage.storage import LeaseHeld
 from tests.objects.test_object_tables import SCHEMA
@@ -47,7 +47,7 @@ def test_what_is_written_while_the_server_is_killed_is_there_once(
 ) -> None:
     lake = Lake(root)
     storage, table = lake.storage, lake.ops("things")
-    delta_log.create(table, SCHEMA, {})
+    delta_writes.create(table, SCHEMA, {})
     storage.put("landing/a.jsonl", b"1" * (9 << 20))
 
     def create(number: int) -> None:
@@ -65,7 +65,7 @@ def test_what_is_written_while_the_server_is_killed_is_there_once(
             "list": workers.start(lambda _: names(storage, "put").clear()),
             "read": workers.start(read),
             "table": workers.start(
-                lambda number: delta_log.append_rows(
+                lambda number: delta_writes.append_rows(
                     table, [("a", number)], application="me", version=number
                 )
             ),

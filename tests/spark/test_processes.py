@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,12 @@ workshop.land(name)
 """
 
 
-def project(workshop: Workshop, *names: str) -> Path:
+def project(
+    workshop: Workshop,
+    *names: str,
+    declared: Mapping[str, Any] = DECLARED,
+    hints: Mapping[str, str] = HINTS,
+) -> Path:
     """A dbt project that declares streams of a workshop; gives its folder."""
     root = workshop.root / "project"
     (root / "models").mkdir(parents=True, exist_ok=True)
@@ -66,13 +72,13 @@ def project(workshop: Workshop, *names: str) -> Path:
                                         "from": "files",
                                         "path": str(workshop.folder(name)),
                                         "format": "json",
-                                        **DECLARED,
+                                        **declared,
                                     }
                                 }
                             },
                             "columns": [
                                 {"name": column, "data_type": kind}
-                                for column, kind in HINTS.items()
+                                for column, kind in hints.items()
                             ],
                         }
                         for name in names

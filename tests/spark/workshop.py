@@ -75,6 +75,10 @@ class Workshop:
         self._streams[name] = read_stream(entry)
         return self._streams[name]
 
+    def declared(self, name: str) -> Stream:
+        """A stream that was declared."""
+        return self._streams[name]
+
     def folder(self, name: str) -> Path:
         """Landing folder of a stream."""
         return self.root / "landing" / name

@@ -267,6 +267,15 @@ WRONG = {
         },
         "meta.ingest.event_groups.0.event_types: 'shop.{a,b': a { without its }",
     ),
+    "a process for views": (
+        {
+            **GOOD,
+            "event_type": "type",
+            "payload": "data",
+            "event_groups": [{"name": "a", "event_types": ["a"], "process": "own"}],
+        },
+        "meta.ingest.event_groups.0.process: own goes with per_type: tables",
+    ),
     "a key that is no path": ({**GOOD, "key": ["a..b"]}, "meta.ingest.key: 'a..b' is no path"),
     "a horizon without an identity": (
         {**GOOD, "deduplicate_within": "7 days"},

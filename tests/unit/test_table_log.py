@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
-from ingest.storage import delta_log
+from ingest.storage import delta_log, delta_writes
 from ingest.storage.delta_log import BatchCounts
 
 
@@ -76,8 +76,8 @@ def test_columns_of_a_small_table_are_read(table: str) -> None:
 
 def test_rows_are_appended_once_a_version(table: str) -> None:
     for version in (5, 5, 6):
-        delta_log.append_rows(table, [(5, None), (5, "{}")], application="b", version=version)
-    delta_log.append_rows(table, [(6, None)])
+        delta_writes.append_rows(table, [(5, None), (5, "{}")], application="b", version=version)
+    delta_writes.append_rows(table, [(6, None)])
     assert delta_log.counted(table, 5) == BatchCounts(rows=4, rescued=2)
     assert delta_log.newest_batch(table) == 6
 
@@ -90,14 +90,14 @@ def test_rows_after_a_batch_are_read_also_of_files_that_hold_others(table: str) 
 
 def test_rows_are_found_by_value_and_deleted(table: str) -> None:
     assert len(delta_log.rows_where(table, {"_rescued": "{}"}, ["_batch_id"])) == 2
-    assert delta_log.delete_rows(table, "_rescued = '{}' and _batch_id <= 2") == 1
+    assert delta_writes.delete_rows(table, "_rescued = '{}' and _batch_id <= 2") == 1
     assert len(delta_log.rows_where(table, {"_rescued": "{}"}, ["_batch_id"])) == 1
 
 
 def test_two_writers_replace_their_own_rows_at_once(table: str) -> None:
     def write(batch: int) -> None:
         for number in range(15):
-            delta_log.replace_rows(table, [(batch, str(number))], f"_batch_id = {batch}")
+            delta_writes.replace_rows(table, [(batch, str(number))], f"_batch_id = {batch}")
 
     with ThreadPoolExecutor(2) as writers:
         for done in [writers.submit(write, batch) for batch in (2, 4)]:
@@ -116,7 +116,7 @@ def test_two_processes_that_make_a_table_make_one(tmp_path: Path) -> None:
     properties = {"delta.checkpointInterval": "50", "quality": "bronze"}
 
     def make(path: str) -> None:
-        delta_log.create(path, schema, properties)
+        delta_writes.create(path, schema, properties)
 
     for number in range(20):
         path = str(tmp_path / f"table {number}")
