@@ -61,7 +61,7 @@ def recover_stream(spark: SparkSession, lake: Lake, stream: Stream) -> None:
 def _recover_files(spark: SparkSession, lake: Lake, stream: Stream, source: FileSource) -> None:
     bronze, now = lake.bronze(stream.table), utc_now()
     newest, done, unsure = _landed_files(spark, lake, stream)
-    here = listed(source, (), now) + released_files(lake, stream.table)
+    here = listed(source, {}, now) + released_files(lake, stream.table)
     # First of all: without it a stream with rows is refused, should this end half-way.
     lake.storage.delete(lake.identity(stream.table))
     lake.storage.delete_tree(lake.checkpoint(stream.table))

@@ -38,6 +38,9 @@ class FileStreamSource:
         self._checkpoint = checkpoint_of(lake, stream.table)
         self._queue = FileQueue(spark, lake.queue(stream.table))
         self._landed_files: dict[int, list[str]] = {}
+        # When all names were listed last, and the greatest that was new since.
+        self._listed_at: datetime | None = None
+        self._newest = ""
 
     def discover(self) -> int:
         """See StreamSource. Those that have changed are named in the log.
@@ -47,9 +50,13 @@ class FileStreamSource:
         """
         if self._queue.has_waiting:
             return 0
-        found = listed(self._source, self._queue.known, self._clock())
+        now = self._clock()
+        found = listed(self._source, self._queue.known, now, self._listed_up_to(now))
         found += released_files(self._lake, self._stream.table)
-        changed = self._queue.add(found, self._source, self._clock())
+        changed = self._queue.add(found, self._source, now)
+        # Of what left quarantine the names are others.
+        names = (one.path for one in found if path_in_folder(one.path, self._source))
+        self._newest = max((self._newest, *names))
         for file in changed:
             log.warning(
                 "%s: %s has changed since it was read; its rows stay as they landed. Deliver "
@@ -58,6 +65,14 @@ class FileStreamSource:
                 file.path,
             )
         return len(changed)
+
+    def _listed_up_to(self, now: datetime) -> str | None:
+        """The name behind which new ones are looked for; None where it is time to list all."""
+        every = self._source.list_all_every
+        if every and self._newest and self._listed_at and now - self._listed_at < every:
+            return self._newest
+        self._listed_at = now
+        return None
 
     def plan(self, *, at_once: bool) -> bool:  # noqa: ARG002
         """See StreamSource: the queue gives out batches."""

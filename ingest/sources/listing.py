@@ -8,7 +8,7 @@ again, a file's age means nothing, and size and time of change come with each na
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import assert_never
 from urllib.parse import unquote
@@ -70,19 +70,25 @@ def _why_no_folder(source: FileSource) -> str | None:
     return f"path {source.path!r}: {shown} is not a folder; create it or mend the path"
 
 
-def listed(source: FileSource, known: Collection[str], now: datetime) -> list[FoundFile]:
-    """Files of the stream, oldest first, without those of closed folders that `known` shows.
+def listed(
+    source: FileSource,
+    known: Mapping[str, tuple[int, int]],
+    now: datetime,
+    after: str | None = None,
+) -> list[FoundFile]:
+    """Files of the stream that are new or have changed, oldest first; see FileQueue.known.
 
-    A closed folder from which no file is known is listed: it came late, or this is the first
-    time. Raises SourceUnreadable.
+    Those of closed folders are left out. A closed folder from which no file is known is listed: it
+    came late, or this is the first time. For `after` see `files.walk`. Raises SourceUnreadable.
     """
     closed = _closed_folders(source.dated_folders, known, now.date())
     youngest = (now - source.min_file_age).timestamp()
     try:
         found = [
             file
-            for file in files.walk(_folder_of(source), closed)
-            if matches(file.path.rpartition("/")[2], source.path_glob_filter)
+            for file in files.walk(_folder_of(source), closed, after)
+            if known.get(file.path) != (file.size, file.modified_us)
+            and matches(file.path.rpartition("/")[2], source.path_glob_filter)
             and (not source.min_file_age or file.modified_us / 1e6 <= youngest)
         ]
     except OSError as error:
@@ -115,7 +121,7 @@ def _folder_of(source: FileSource) -> str:
 
 
 def _closed_folders(
-    dated: DatedFolders | None, known: Collection[str], today: date
+    dated: DatedFolders | None, known: Iterable[str], today: date
 ) -> frozenset[str]:
     if dated is None:
         return frozenset()

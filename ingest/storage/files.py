@@ -99,13 +99,14 @@ def ending_of(path: str) -> str:
     return dot + ending if stem and ending else ""
 
 
-def walk(folder: str, left_out: Collection[str]) -> Iterator[FoundFile]:
+def walk(folder: str, left_out: Collection[str], after: str | None = None) -> Iterator[FoundFile]:
     """Find the files below a folder, but for the folders that are left out.
 
+    In an object store, with `after`, those whose paths sort behind it.
     A leading dot or underscore marks what is not (yet) data, as everywhere in Hadoop.
     """
     if is_object(folder):
-        return _walk_objects(folder, left_out)
+        return _walk_objects(folder, left_out, after)
     prefix = LOCAL if folder.startswith(LOCAL) else ""
     system = fs.LocalFileSystem()
 
@@ -123,11 +124,11 @@ def walk(folder: str, left_out: Collection[str]) -> Iterator[FoundFile]:
     return found(_inside(folder))
 
 
-def _walk_objects(folder: str, left_out: Collection[str]) -> Iterator[FoundFile]:
+def _walk_objects(folder: str, left_out: Collection[str], after: str | None) -> Iterator[FoundFile]:
     from ingest.storage.object_files import found_objects
 
     bucket = Place.of(folder).bucket
-    for one in found_objects(folder, left_out):
+    for one in found_objects(folder, left_out, after):
         modified_us = int(one["last_modified"].timestamp() * 1_000_000)
         yield FoundFile(f"{bucket}/{one['path']}", one["size"], modified_us)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -22,31 +23,45 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 22
 
 
-def found_objects(folder: str, left_out: Collection[str]) -> Iterator[ObjectMeta]:
+def found_objects(
+    folder: str, left_out: Collection[str], after: str | None = None
+) -> Iterator[ObjectMeta]:
     """Objects with bytes below a folder, but for the folders that are left out.
 
-    Page by page in the order of names, so that the memory that it takes does not grow with them.
-    Only a folder that has one to leave out somewhere is asked for by itself, as a whole. An object
-    without bytes may stand for an empty folder, and is no file here.
+    With `after`, the path of one of them, those whose names sort behind it. Page by page in the
+    order of names, so that the memory that it takes does not grow with them. An object without
+    bytes may stand for an empty folder, and is no file here.
     """
     place = Place.of(folder)
     bucket = bucket_of(place.bucket)
     inside = len(place.bucket) + 1
     closed = {one[inside:] for one in left_out if one.startswith(f"{place.bucket}/")}
+    if after is None:
+        found = _without(bucket, place.path, closed)
+    else:
+        behind = itertools.chain.from_iterable(listed_pages(bucket, place.path, after[inside:]))
+        found = (one for one in behind if closed.isdisjoint(_parents(one["path"])))
+    return (one for one in found if _is_file(one, place.path))
+
+
+def _without(bucket: Bucket, folder: str, closed: Collection[str]) -> Iterator[ObjectMeta]:
+    """Objects below a folder that are in none of those that are closed.
+
+    Only a folder that has a closed one somewhere is asked for by itself, all others as a whole.
+    """
     parents = {parent for one in closed for parent in _parents(one)}
 
     def below(path: str) -> Iterator[ObjectMeta]:
         if path not in parents:
-            for page in listed_pages(bucket, path):
-                yield from (one for one in page if _is_file(one, place.path))
+            yield from itertools.chain.from_iterable(listed_pages(bucket, path))
             return
         found = bucket.read(path, lambda store: obstore.list_with_delimiter(store, path))
-        yield from (one for one in found["objects"] if _is_file(one, place.path))
+        yield from found["objects"]
         for one in found["common_prefixes"]:
             if one not in closed and not _is_hidden(one.rpartition("/")[2]):
                 yield from below(one)
 
-    return below(place.path)
+    return below(folder)
 
 
 def _is_file(one: ObjectMeta, folder: str) -> bool:

@@ -160,12 +160,12 @@ class ObjectStorage:
         return bucket_of(place.bucket), "/".join(one for one in (place.path, key) if one)
 
 
-def listed_pages(bucket: Bucket, path: str) -> Iterator[list[ObjectMeta]]:
-    """All objects below a folder, to the bottom, in the order of their names.
+def listed_pages(bucket: Bucket, path: str, after: str | None = None) -> Iterator[list[ObjectMeta]]:
+    """All objects below a folder, to the bottom, in the order of their names, from `after` on.
 
     Where an answer breaks off, from the last name that came.
     """
-    last: str | None = None
+    last = after
     pages: Iterator[Sequence[ObjectMeta]] | None = None
 
     def next_page(store: ObjectStore) -> Sequence[ObjectMeta] | None:

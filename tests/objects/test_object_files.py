@@ -13,6 +13,7 @@ import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import types as T
 
 from ingest.declarations.reading import read_stream
 from ingest.declarations.stream import CleanSource, DatedFolders, FileSource, Format, Stream
@@ -22,10 +23,10 @@ from ingest.landing.unreadable_files import broken_files
 from ingest.parse.avro_container import avro_records
 from ingest.parse.lines import blocks, numbered_lines, read_at, whole
 from ingest.runtime.spark_errors import explained, may_be_of_a_file
-from ingest.sources.file_source import _clean
+from ingest.sources.file_source import FileStreamSource, _clean
 from ingest.sources.listing import check_folder, check_paths, listed, path_in_folder
 from ingest.stack import s3
-from ingest.storage import files
+from ingest.storage import delta_writes, files
 from ingest.storage.layout import Lake, storage_at
 from tests.objects.proxy import Proxy, pages
 from tests.spark.workshop import node
@@ -70,11 +71,11 @@ def test_all_folders_are_searched_and_hidden_names_passed_over(landing: str) -> 
 
 def test_size_and_time_come_with_each_name(landing: str) -> None:
     put(landing, "a.jsonl", content=b"12345")
-    (file,) = listed(FileSource(path=landing), set(), NOW)
+    (file,) = listed(FileSource(path=landing), {}, NOW)
     assert (file.path, file.size) == (f"{landing}/a.jsonl", 5)
     assert abs(file.modified_us / 1e6 - NOW.timestamp()) < 600
     waits = FileSource(path=landing, min_file_age=timedelta(hours=1))
-    assert listed(waits, set(), NOW) == []
+    assert listed(waits, {}, NOW) == []
 
 
 def test_a_folder_that_is_left_out_is_not_asked_for(landing: str, proxy: Proxy) -> None:
@@ -96,8 +97,39 @@ def test_closed_dated_folders_are_left_out(landing: str) -> None:
     dated = DatedFolders(format="dt=%Y-%m-%d", open_for=timedelta(days=3))
     source = FileSource(path=landing, dated_folders=dated)
     now = datetime(2026, 3, 20, tzinfo=UTC)
-    known = {f"{landing}/dt=2026-03-16/a.jsonl"}
+    known = {f"{landing}/dt=2026-03-16/a.jsonl": (3, 0)}
     assert [one.path for one in listed(source, known, now)] == [f"{landing}/dt=2026-03-17/a.jsonl"]
+
+
+def test_names_behind_the_newest_are_asked_for_and_all_of_them_now_and_then(
+    landing: str, proxy: Proxy, root: str
+) -> None:
+    lake = Lake(f"{root}/lake")
+    queue = T.StructType().add("path", "string").add("size", "long")
+    queue.add("modified_at", "timestamp").add("found_at", "timestamp").add("status", "string")
+    delta_writes.create(lake.queue("shop__a"), queue.json(), {})
+    stream, now = stream_of(landing, list_all_every="1 hour"), [NOW]
+    assert isinstance(stream.source, FileSource)
+    source = FileStreamSource(None, lake, stream, stream.source, lambda: now[0])  # type: ignore[arg-type]
+
+    def names() -> list[str]:
+        """Names that are queued by a look."""
+        before = len(source._queue.known)
+        source._queue._waiting.clear()
+        source.discover()
+        return [one.removeprefix(f"{landing}/") for one in list(source._queue.known)[before:]]
+
+    put(landing, *(f"2026/{number:04}.jsonl" for number in range(1_500)), "a b/0.jsonl")
+    assert len(names()) == 1_501
+    put(landing, "2026/1500.jsonl", "b/1.jsonl", "b/_hidden", "_b/2.jsonl")
+    assert names() == ["b/1.jsonl"]
+    proxy.requests.clear()
+    assert list(files.walk(landing, (), f"{landing}/b/1.jsonl")) == []
+    assert proxy.requests == ["GET"]
+    now[0] += timedelta(minutes=59)
+    assert names() == []
+    now[0] += timedelta(minutes=1)
+    assert names() == ["2026/1500.jsonl"]
 
 
 def test_many_files_are_found_in_flat_memory(landing: str, proxy: Proxy) -> None:
@@ -233,7 +265,7 @@ def test_a_folder_without_files_is_reported_and_a_wrong_bucket_refused(
     assert f"shop.yml: shop.orders: path {landing!r}: {landing} has no files yet" in caplog.text
     [warning] = check_paths([stream])
     assert "has no files yet; wait for them or mend the path" in warning
-    assert listed(source, set(), NOW) == []
+    assert listed(source, {}, NOW) == []
     put(landing, "a.jsonl")
     assert check_paths([stream]) == []
     with pytest.raises(FolderMissing, match="is a file; name its folder"):
@@ -241,7 +273,7 @@ def test_a_folder_without_files_is_reported_and_a_wrong_bucket_refused(
     with pytest.raises(StorageFailed, match="s3a://nobody/landing: there is no such bucket"):
         check_folder(FileSource(path="s3a://nobody/landing"), "shop.orders")
     with pytest.raises(StorageFailed, match="s3a://nobody/landing: there is no such bucket"):
-        listed(FileSource(path="s3a://nobody/landing"), set(), NOW)
+        listed(FileSource(path="s3a://nobody/landing"), {}, NOW)
 
 
 def test_a_file_that_is_gone_is_as_a_local_one(landing: str) -> None:

@@ -39,7 +39,7 @@ def found(source: FileSource, known: set[str] | None = None, now: datetime = NOW
     """Paths below the source's folder."""
     return [
         str(Path(file.path).relative_to(source.path))
-        for file in listed(source, known or set(), now)
+        for file in listed(source, dict.fromkeys(known or (), (0, 0)), now)
     ]
 
 
@@ -48,6 +48,16 @@ def test_an_old_file_is_found_after_a_new_one(tmp_path: Path) -> None:
     new = put(tmp_path / "new.jsonl")
     put(tmp_path / "old.jsonl", at=NOW - timedelta(weeks=3))
     assert found(source, {str(new)}) == ["old.jsonl", "new.jsonl"]
+
+
+def test_a_file_that_is_known_as_it_is_is_passed_over(tmp_path: Path) -> None:
+    source = FileSource(path=str(tmp_path))
+    put(tmp_path / "a.jsonl")
+    (one,) = listed(source, {}, NOW)
+    known = {one.path: (one.size, one.modified_us)}
+    assert listed(source, known, NOW) == []
+    put(tmp_path / "a.jsonl", at=NOW + timedelta(seconds=1))
+    assert [file.path for file in listed(source, known, NOW)] == [one.path]
 
 
 def test_all_folders_are_searched_and_hidden_names_passed_over(tmp_path: Path) -> None:
@@ -59,7 +69,7 @@ def test_all_folders_are_searched_and_hidden_names_passed_over(tmp_path: Path) -
 def test_a_url_is_read_with_names_as_they_are(tmp_path: Path) -> None:
     folder = tmp_path / "my orders"
     put(folder / "a 100%20.jsonl")
-    [file] = listed(FileSource(path=folder.as_uri()), set(), NOW)
+    [file] = listed(FileSource(path=folder.as_uri()), {}, NOW)
     assert file.path == f"file://{folder}/a 100%20.jsonl"
     assert whole(file.path) == b"{}\n"
 
@@ -110,7 +120,7 @@ def test_names_that_do_not_match_are_passed_over(tmp_path: Path) -> None:
 
 def test_size_and_time_come_with_each_name(tmp_path: Path) -> None:
     path = put(tmp_path / "a.jsonl", "12345")
-    (file,) = listed(FileSource(path=str(tmp_path)), set(), NOW)
+    (file,) = listed(FileSource(path=str(tmp_path)), {}, NOW)
     assert file == FoundFile(str(path), 5, int(NOW.timestamp() * 1_000_000))
 
 

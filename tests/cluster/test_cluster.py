@@ -1,0 +1,126 @@
+"""Streams on a Spark cluster, with lake and landing folder on S3: as everywhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from demo.cluster import conf, start
+from demo.lake import Lake, put_files
+from demo.marketplace.day import generate
+from demo.marketplace.plan import Plan
+from ingest.stack import s3
+from ingest.stack.spark import WORKERS
+from ingest.stack.stack import Stack
+from ingest.storage import layout
+from tests.build.lake import ROOT
+
+LAKE, LANDING = f"s3a://{s3.BUCKET}/lake", f"s3a://{s3.BUCKET}/landing"
+STREAM, TABLE = "fleet.positions", "bronze.fleet__positions"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A master and a worker, and an S3 server."""
+
+    stack: Stack
+    environ: Mapping[str, str]
+
+    def ingest(self, *arguments: str) -> subprocess.Popen[str]:
+        """A command of a driver."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "ingest", *arguments],
+            cwd=ROOT,
+            env=self.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def kill_worker(self) -> None:
+        """Kill the worker and the executors on it."""
+        (worker,) = (one for one in self.stack.status() if one.service == WORKERS[0])
+        assert worker.pid
+        os.kill(worker.pid, signal.SIGKILL)
+        work = f"{worker.folder}/work/"
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                is_there = str((process / "cwd").readlink()).startswith(work)
+                if is_there and b"CoarseGrained" in (process / "cmdline").read_bytes():
+                    os.kill(int(process.name), signal.SIGKILL)
+            except OSError:
+                continue
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """The cluster; its Python is the project's own."""
+    folder = tmp_path_factory.mktemp("cluster")
+    stack = Stack(layout.Lake(str(folder)))
+    kept = dict(os.environ)
+    try:
+        start(stack, lambda _: None, workers=WORKERS[:1])
+        file = folder / "spark.conf"
+        file.write_text("".join(f"{one} {value}\n" for one, value in conf(stack).items()), "utf-8")
+        own = {
+            "HEADWATER_LAKE": LAKE,
+            "HEADWATER_LANDING": LANDING,
+            "HEADWATER_SPARK_CONF": str(file),
+        }
+        yield Cluster(stack, os.environ | own)
+    finally:
+        stack.down(lambda _: None)
+        os.environ.clear()
+        os.environ.update(kept)
+
+
+def wait_until(is_true: Callable[[], bool], seconds: float = 120) -> None:
+    until = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < until, "it does not come about"
+        time.sleep(0.5)
+
+
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="finds executors in /proc")
+def test_every_record_lands_once_though_a_worker_is_killed_meanwhile(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    told = generate(Plan(seed=3, events=1_000), tmp_path / "all", tmp_path / "truth")
+    # The first half lands, then the rest comes, and the worker is killed.
+    parts = sorted((tmp_path / "all" / "positions").rglob("*.jsonl"))
+    for number, path in enumerate(parts):
+        half = tmp_path / ("first" if number < len(parts) // 2 else "rest")
+        to = half / path.relative_to(tmp_path / "all")
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, to)
+    put_files(tmp_path / "first", LANDING)
+    lake = Lake(LAKE)
+
+    def landed() -> int:
+        return lake.count(TABLE) if lake.holds(TABLE) else 0
+
+    driver = cluster.ingest("stream", "--select", f"source:{STREAM}")
+    try:
+        wait_until(lambda: landed() > 0 or driver.poll() is not None)
+        put_files(tmp_path / "rest", LANDING)
+        cluster.kill_worker()
+        cluster.stack.up(lambda _: None, only=[WORKERS[0]])
+        expected = told["streams"]["fleet__positions"]["records_landed"]
+        wait_until(lambda: landed() == expected or driver.poll() is not None)
+    finally:
+        driver.send_signal(signal.SIGTERM)
+        said, _ = driver.communicate(timeout=60)
+        print(said)
+    assert driver.returncode == 0
+    found = lake.rows("select truck_id, recorded_at from this", TABLE)
+    there = {(row["truck_id"], row["recorded_at"]) for row in found}
+    assert len(there) == len(found) == expected
