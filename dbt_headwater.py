@@ -26,7 +26,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from ingest import settings
 from ingest.errors import HeadwaterError
-from ingest.spark import internals, launch, profiles, races
+from ingest.spark import internals, launch, metastore, profiles, races
 from ingest.spark.checkpointed import CheckpointCache
 from ingest.storage import embedded_catalog
 
@@ -187,7 +187,12 @@ def prepare_session_once() -> None:
     """After the first statement, which starts Spark and runs nothing."""
     from pyspark.sql import SparkSession
 
-    internals.prepare(SparkSession.active())
+    spark = SparkSession.active()
+    internals.prepare(spark)
+    try:
+        metastore.check_lake(spark)
+    except HeadwaterError as error:
+        raise DbtRuntimeError(f"{error.code}: {error}") from None
 
 
 def shorten_errors() -> None:

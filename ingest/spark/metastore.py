@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from py4j.protocol import Py4JJavaError
@@ -27,6 +29,8 @@ _AS_HIVE = {
     "datanucleus.schema.autoCreateAll": "true",
 }
 _FIRST_CLIENT = {"hive.metastore.schema.verification": "false"}
+# The schema of bookkeeping.
+_EACH_LAKE_HAS = "ops"
 _CONNECTION = ("URL", "DriverName", "UserName", "Password")
 
 
@@ -68,6 +72,29 @@ def create(spark: SparkSession, url: str) -> None:
         jvm.org.apache.hadoop.hive.metastore.HiveMetaStoreClient(conf).close()
     except Py4JJavaError as error:
         raise StorageFailed(f"the catalog in {url}: {_cause(error)}") from error
+
+
+def check_lake(spark: SparkSession) -> None:
+    """Raise InputError where the shared catalog of a session is another lake's than the session's.
+
+    Its names would lead to tables of that lake, and two projects write one table.
+    """
+    conf: Any = spark.sparkContext.getConf()
+    url = conf.get(profiles.CATALOG_URL, "")
+    if not url or url.startswith("jdbc:derby:") or not spark.catalog.databaseExists(_EACH_LAKE_HAS):
+        return
+    own = _plain(spark.conf.get("spark.sql.warehouse.dir") or "")
+    there = _plain(spark.catalog.getDatabase(_EACH_LAKE_HAS).locationUri).rpartition("/")[0]
+    if own != there:
+        raise InputError(
+            f"the catalog in {url.partition('?')[0]} is of the lake {there}, and HEADWATER_LAKE is "
+            f"{own}: name a database of its own as {profiles.CATALOG_URL}"
+        )
+
+
+def _plain(location: str) -> str:
+    """A location of Hive's as the settings name it."""
+    return unquote(re.sub("^file:/+", "/", location)).rstrip("/")
 
 
 def _connection(spark: SparkSession) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest import settings
 from ingest.errors import InputError
-from ingest.spark import internals, jvm_output, launch, profiles
+from ingest.spark import internals, jvm_output, launch, metastore, profiles
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -49,7 +49,8 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
     """The session of the long-lived driver, with the embedded catalog, which the caller owns.
 
     dbt joins it; what else runs in the driver takes a `newSession()`, because dbt sets a
-    profile's settings in this one. `more` are further settings. Raises as `session`.
+    profile's settings in this one. `more` are further settings. Raises as `session`, and
+    InputError where a shared catalog is of another lake.
     """
     from pyspark.sql import SparkSession
 
@@ -64,7 +65,9 @@ def driver_session(lake: str, more: Mapping[str, str]) -> SparkSession:
     }
     builder = SparkSession.builder.appName("headwater serve").enableHiveSupport()
     derby = f'"-Dderby.stream.error.file={catalog_folder(lake)}/derby.log"'
-    return _start(builder, lake, {**catalog, **more}, derby)
+    spark = _start(builder, lake, {**catalog, **more}, derby)
+    metastore.check_lake(spark)
+    return spark
 
 
 def adopt(active: SparkSession) -> SparkSession:

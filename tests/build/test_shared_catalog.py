@@ -35,7 +35,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
             shutil.rmtree(service.folder, ignore_errors=True)
 
 
-def started(folder: Path, port: int, *command: str) -> subprocess.Popen[str]:
+def started(folder: Path, port: int, *command: str, lake: str = "lake") -> subprocess.Popen[str]:
     """A command on a lake whose catalog is the database `catalog`."""
     conf = folder / "spark.conf"
     conf.write_text(
@@ -43,7 +43,7 @@ def started(folder: Path, port: int, *command: str) -> subprocess.Popen[str]:
         f"jdbc:postgresql://127.0.0.1:{port}/catalog\n"
         "spark.hadoop.javax.jdo.option.ConnectionUserName postgres\n"
     )
-    own = {"HEADWATER_LAKE": str(folder / "lake"), "HEADWATER_SPARK_CONF": str(conf)}
+    own = {"HEADWATER_LAKE": str(folder / lake), "HEADWATER_SPARK_CONF": str(conf)}
     return subprocess.Popen(
         command,
         cwd=ROOT,
@@ -81,3 +81,8 @@ def test_two_builds_at_once_share_a_catalog(tmp_path: Path, port: int) -> None:
     with psycopg.connect(there) as database:
         found = {name for (name,) in database.execute('select "TBL_NAME" from "TBLS"').fetchall()}
     assert found >= set(models)
+    build = started(tmp_path, port, *DBT, "run", "--select", "app_events", lake="another")
+    said, _ = build.communicate()
+    assert build.returncode == 2
+    assert f"is of the lake {tmp_path}/lake, and HEADWATER_LAKE is {tmp_path}/another: name" in said
+    assert [one.name for one in (tmp_path / "another").iterdir()] == ["_logs"]
