@@ -43,6 +43,8 @@ _RENEWED_AFTER, _WATCHED_FOR = 0.25, 1.1
 _PATIENCE = 60.0
 # Seconds between two looks at a lease that may end, at most.
 _LOOK_EVERY = 2.0
+# Buckets whose server is known to keep what is there.
+_keeping: set[str] = set()
 
 
 def _clock() -> float:
@@ -143,8 +145,29 @@ class ObjectLease:
                     time.sleep(min(left, _LOOK_EVERY, there.content.seconds / 10))
                     continue
             if self._took(there):
+                self._refuse_server_that_overwrites()
                 self._thread.start()
                 return
+
+    def _refuse_server_that_overwrites(self) -> None:
+        """Raise StorageFailed where the server puts an object though one is there.
+
+        Leases would protect nothing there, and Delta's commits overwrite each other. Asked once of
+        a bucket by each process, with the lease that was just taken.
+        """
+        if self._bucket.url in _keeping:
+            return
+        try:
+            self._put(self._own, None)
+        except (PreconditionError, AlreadyExistsError):
+            _keeping.add(self._bucket.url)
+        except StorageAway as error:
+            log.warning("%s", error)
+        else:
+            raise StorageFailed(
+                f"{self._bucket.url}: the server ignores If-None-Match: *, and overwrites what is "
+                "there, so writers would overwrite each other's commits: take one that honours it"
+            )
 
     def check(self) -> None:
         """See Lease. One that has run out is renewed, where nobody has taken it meanwhile."""

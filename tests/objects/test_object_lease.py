@@ -8,9 +8,11 @@ import signal
 import time
 from collections.abc import Callable
 
+import obstore
 import pytest
 
 from ingest.errors import StorageAway, StorageFailed, StreamLocked
+from ingest.stack import s3
 from ingest.storage import locks, object_lease
 from ingest.storage.layout import Lake
 from ingest.storage.object_lease import ObjectLease
@@ -65,6 +67,21 @@ def lease_of(
     """A lease that has not been taken, by a clock."""
     place = Place.of(storage.url(KEY))
     return ObjectLease(bucket_of(place.bucket), place.path, seconds, clock)
+
+
+def test_a_server_that_overwrites_what_is_there_is_refused(
+    storage: ObjectStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_lease, "_keeping", set())
+    put = obstore.put
+    with monkeypatch.context() as blind:
+        # What such a server does; the header itself is signed.
+        blind.setattr(obstore, "put", lambda store, path, text, **_: put(store, path, text))
+        refused = r"the server ignores If-None-Match: \*, and overwrites"
+        with pytest.raises(StorageFailed, match=refused), storage.lease(KEY):
+            pass
+    with storage.lease("locks/b.lock"):
+        assert object_lease._keeping == {f"s3a://{s3.BUCKET}"}
 
 
 def test_a_killed_holder_elsewhere_is_followed_after_the_end_of_its_lease(
