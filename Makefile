@@ -5,18 +5,24 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
 # Small queries keep one core busy with planning, so two groups of tests run at a time.
 # The longest come first, so that none runs alone at the end.
-TESTS := test-build test-ingest test-live test-suite test-s3 test-objects test-commands lint
+TESTS := test-build test-ingest test-live test-s3 test-commands test-objects lint
+LONG := test-suite long-build long-ingest long-live
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py tests/build/test_shared_catalog.py
-# Tests of minutes, of what shorter tests show in parts.
-LONG := tests/build/test_arrival_order.py tests/build/test_moving_rows.py
-PLAY := tests/live/test_play.py
 # Durations of each group of tests.
 REPORTS := target/tests
 REPORT = --junitxml=$(REPORTS)/$@.xml
+SHORT := -m "not long"
+# Runs groups two at a time, and shows which tests took longest.
+define both_cores
+@$(RUN)
+@rm -rf $(REPORTS)
+@$(MAKE) --no-print-directory --jobs=2 --keep-going $(GROUPED) $(1); status=$$?; \
+$(RUN) python -m scripts.slowest $(REPORTS); exit $$status
+endef
 # Tests that draw their input.
 PROMISES = $(shell grep -rlw fuzzing tests --include='test_*.py')
-.PHONY: help setup demo live cluster pack test test-fast test-long $(TESTS) fuzz docs bench other-spark lock clean
+.PHONY: help setup demo live cluster pack test test-fast test-long $(TESTS) $(LONG) fuzz docs bench other-spark lock clean
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -37,24 +43,27 @@ pack: ## Pack the Python that executors of a cluster unpack, into target/packed.
 	@$(RUN) python -m scripts.pack
 
 test: ## Lint and test, two groups of tests at a time
-	@$(RUN)
 	@echo "Groups of tests run two at a time for half an hour; each prints when it is done."
-	@rm -rf $(REPORTS)
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(GROUPED) $(TESTS); status=$$?; \
-	$(RUN) python -m scripts.slowest $(REPORTS); exit $$status
+	$(call both_cores,$(TESTS))
 
 test-fast: ## The tests that need no Spark
 	@$(RUN) pytest tests/unit
 
-test-long: ## The live marketplace, and models whose input comes in any order
-	@$(RUN) pytest $(LONG)
-	@$(RUN) pytest $(PLAY)
+test-long: ## The rest: dbt's own suite, the live marketplace, input in any order, kills
+	@echo "Groups of tests run two at a time for an hour; each prints when it is done."
+	$(call both_cores,$(LONG))
 
 test-build:
-	@$(RUN) pytest $(REPORT) tests/build $(addprefix --ignore=,tests/build/dbt_suite $(COMMANDS) $(LONG))
+	@$(RUN) pytest $(REPORT) $(SHORT) tests/build $(addprefix --ignore=,tests/build/dbt_suite $(COMMANDS))
+
+long-build:
+	@$(RUN) pytest $(REPORT) -m long tests/build
 
 test-ingest:
-	@$(RUN) pytest $(REPORT) tests/unit tests/spark
+	@$(RUN) pytest $(REPORT) $(SHORT) tests/unit tests/spark
+
+long-ingest:
+	@$(RUN) pytest $(REPORT) -m long tests/spark
 
 test-s3:
 	@$(RUN) pytest $(REPORT) tests/s3
@@ -66,7 +75,10 @@ test-commands:
 	@$(RUN) pytest $(REPORT) $(COMMANDS)
 
 test-live:
-	@$(RUN) pytest $(REPORT) tests/live --ignore=$(PLAY)
+	@$(RUN) pytest $(REPORT) $(SHORT) tests/live
+
+long-live:
+	@$(RUN) pytest $(REPORT) -m long tests/live
 
 test-objects:
 	@$(RUN) pytest $(REPORT) tests/objects

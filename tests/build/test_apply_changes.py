@@ -27,6 +27,7 @@ def test_a_type_that_does_not_fit_fails_that_model_alone(lake: Lake) -> None:
     assert messages["orders_history"] == "1 upserted, 1 closed"
 
 
+@pytest.mark.long
 def test_what_a_build_reads_twice_is_kept_until_its_end(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:

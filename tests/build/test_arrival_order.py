@@ -13,6 +13,8 @@ from tests.build.lake import NOON, ROOT, Lake, Record, change, event, order
 SLICES = 2
 SEED = 7
 
+pytestmark = pytest.mark.long
+
 
 def incremental_models() -> list[str]:
     """Every table of silver and gold that is not rebuilt whole, as `schema.name`."""

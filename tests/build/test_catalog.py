@@ -71,6 +71,7 @@ def test_a_view_is_made_again_only_when_its_text_changes(shared_lake: Lake) -> N
     assert shared_lake.build(view)[view].message == "unchanged"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("kinds")
 def test_a_lost_catalog_costs_no_rebuild(shared_lake: Lake) -> None:
     lake = shared_lake

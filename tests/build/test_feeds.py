@@ -327,6 +327,7 @@ def test_spark_reads_a_table_without_its_changes_where_it_is_named_twice(outcome
         outcome.lake.spark.sql(query)
 
 
+@pytest.mark.long
 def test_reader_without_watermark_or_of_a_new_feed_counts_correctly(
     shared_lake: Lake, tmp_path: Path
 ) -> None:

@@ -239,6 +239,7 @@ def test_build_without_recorded_watermark_can_be_repeated(builds: Builds) -> Non
         assert again.versions[table] == once.versions[table]
 
 
+@pytest.mark.long
 def test_a_build_that_is_killed_in_a_merge_and_repeated_ends_the_same(builds: Builds) -> None:
     # A model of gold as well: dbt makes the schemas of what it runs, and tables lie in both.
     apart, models = builds.before_orders, "+orders_current agg_sales_daily"

@@ -28,6 +28,8 @@ _USUAL: Final = 40
 
 Rows = Counter[tuple[Any, ...]]
 
+pytestmark = pytest.mark.long
+
 
 def histories(draw: random.Random, number: int) -> list[list[Record]]:
     """For each step the records that land before its build, of many parcels, each with a history.

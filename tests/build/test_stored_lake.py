@@ -38,6 +38,7 @@ def operations(lake: Lake, table: str, since: int) -> list[str]:
     return [row["operation"] for row in history if row["version"] > since]
 
 
+@pytest.mark.long
 def test_stored_models_continue_incrementally(stored: Lake) -> None:
     before = {table: stored.version(table) for table in (*CHANGED, *UNCHANGED)}
     # Nothing is new: tables that older code built get their change data feed.

@@ -83,6 +83,7 @@ def test_a_table_is_made_again_only_when_its_type_changes(project: EventProject)
     assert "forced" in project.lake.spark.table("bronze_github.com_github_push").columns
 
 
+@pytest.mark.long
 def test_lost_catalog_gets_all_types_again(project: EventProject) -> None:
     project.land((PUSH, {"ref": "main"}))
     project.lake.build("source:github.events+", "--exclude", "misspelt_events")
@@ -107,6 +108,7 @@ def test_commands_that_build_nothing_know_models_of_types_before_the_first_build
     assert answer.success
 
 
+@pytest.mark.long
 def test_a_type_that_has_not_come_yet_is_an_empty_table(project: EventProject) -> None:
     models = ("source:github.events+", "--exclude", "misspelt_events")
     project.lake.build(*models)
@@ -137,6 +139,7 @@ def test_a_misspelt_type_ends_in_a_line_that_names_the_nearest(project: EventPro
     assert 'has no event of type "com.github.pusch"; nearest: com.github.push' in message
 
 
+@pytest.mark.long
 def test_columns_that_land_next_break_nothing(project: EventProject) -> None:
     """A type is written down before its batch has landed, and a build may look in between."""
     models = ("source:github.events+", "--exclude", "misspelt_events")
@@ -179,6 +182,7 @@ def test_types_of_a_table_that_is_not_there_break_nothing(project: EventProject)
     assert len(project.rows("select * from silver.push_events")) == 1
 
 
+@pytest.mark.long
 def test_models_that_were_scaffolded_build_at_once(
     project: EventProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +206,7 @@ def test_models_that_were_scaffolded_build_at_once(
             Path(name).unlink()
 
 
+@pytest.mark.long
 def test_a_model_reads_a_types_own_table_as_far_as_it_is_filled(project: EventProject) -> None:
     models = ("source:github.events+", "--exclude", "misspelt_events")
     ping = "com.github.ping"

@@ -10,10 +10,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from ingest.settings import project_dir
 from ingest.stack.stack import Stack
 from ingest.storage.delta_log import rows
 from ingest.storage.layout import Lake
+
+pytestmark = pytest.mark.long
 
 
 def test_live_marketplace_lands_completely(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import random
 from typing import Any
 
 import fastavro
+import pytest
 from pyspark.sql import Row
 
 from tests.avro_lattice import Drawn, differences
@@ -45,6 +46,7 @@ def lost(row: Any) -> list[str]:
     return list(json.loads(row["_rescued"] or "{}"))
 
 
+@pytest.mark.long
 def test_files_of_any_types_land_as_fastavro_reads_them(workshop: Workshop) -> None:
     rng, wanted = random.Random(seed()), {}
     workshop.stream("avro_lattice", format="avro", max_columns=10_000)

@@ -133,6 +133,7 @@ def tables(spark: SparkSession, changes: list[Change]) -> dict[str, tuple[str, s
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", WAYS)
 def test_neither_order_nor_slices_nor_kills_nor_replays_change_the_result(
     spark: SparkSession, tables: dict[str, tuple[str, str]], way: str

@@ -132,6 +132,7 @@ def replayed(messages: Sequence[str]) -> dict[int, dict[str, Any]]:
     return rows
 
 
+@pytest.mark.long
 def test_any_order_of_a_workload_makes_the_same_table(
     workshop: Workshop, caplog: pytest.LogCaptureFixture
 ) -> None:

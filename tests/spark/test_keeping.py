@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pyspark.sql import SparkSession
 
 from ingest.cdc.apply import ChangeApplication, Target
@@ -37,6 +38,7 @@ def test_rows_stay_as_they_were_when_their_table_is_written(
     assert not held(spark) & new
 
 
+@pytest.mark.long
 def test_old_deletes_are_looked_for_once_an_hour_and_nothing_stays_kept(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -184,6 +184,7 @@ def test_a_wrong_selection_is_one_line(
     assert said[0].startswith(line)
 
 
+@pytest.mark.long
 def test_a_full_disk_is_one_line_and_everything_lands_once_there_is_room(
     projects: Workshop,
 ) -> None:

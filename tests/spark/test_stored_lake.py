@@ -60,6 +60,7 @@ def stored(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Wor
     return workshop
 
 
+@pytest.mark.long
 def test_stored_and_new_rows_are_there_once(stored: Workshop) -> None:
     assert [tuple(row) for row in stored.rows("readings", "id", "cast(amount as string)")] == [
         ("r1", "1.50"),

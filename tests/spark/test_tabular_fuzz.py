@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from deltalake import DeltaTable
 
 from tests.fuzzing import cases, seed
@@ -20,6 +21,8 @@ from tests.spark.workshop import Workshop
 _ROWS = 4
 # Names of columns that are no columns: they belong to ingest.
 _RESERVED = ("_metadata", "_source", "_raw", "_record", "_corrupt_record", "_ref", "_rescued")
+
+pytestmark = pytest.mark.long
 
 
 def landed(workshop: Workshop, name: str) -> dict[int, dict[str, Any]]:

@@ -177,6 +177,7 @@ def test_a_group_waits_for_a_decision_and_no_other_does(workshop: Workshop) -> N
     assert_is_its_view(workshop, "grouped", "pay.a")
 
 
+@pytest.mark.long
 def test_rows_that_are_written_show_what_is_learnt_about_them_later(workshop: Workshop) -> None:
     """Columns are not the whole of it: a decision, or a second value, tells what values meant."""
     workshop.stream("mended", COLUMNS, **DECLARED)

@@ -46,7 +46,7 @@ def without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-@pytest.mark.parametrize("per_type", ["views", "tables"])
+@pytest.mark.parametrize("per_type", ["views", pytest.param("tables", marks=pytest.mark.long)])
 def test_each_value_is_shown_as_it_was_sent_or_rescued(workshop: Workshop, per_type: str) -> None:
     name = f"whole_{per_type}"
     draw = random.Random(f"{seed()} {per_type}")
