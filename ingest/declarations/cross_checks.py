@@ -22,7 +22,7 @@ _OF_THE_REST = re.compile(rf"^{REST_OF_TYPES}(_\d+)?$")
 _OF_FILES = (
     *("path", "path_glob_filter", "multi_line", "csv", "max_files_per_trigger"),
     *("max_bytes_per_trigger", "min_file_age", "dated_folders", "clean_source"),
-    *("move_destination", "list_all_every"),
+    *("move_destination", "list_all_every", "look_every"),
 )
 _OF_RECORDS = (
     *("envelope", "key", "event_id", "event_type", "event_time", "sequence_by", "per_type"),
@@ -30,7 +30,9 @@ _OF_RECORDS = (
 )
 _OF_TOPICS = ("topic", "topic_pattern", "starting_offsets", "on_data_loss")
 _OF_KAFKA = (*_OF_TOPICS, "max_offsets_per_trigger")
-_DURATIONS = ("min_file_age", "list_all_every", "deduplicate_within", "tables_interval")
+_DURATIONS = (
+    *("min_file_age", "look_every", "list_all_every", "deduplicate_within", "tables_interval"),
+)
 _LONGEST = timedelta(days=36_500)
 _OF_A_GROUP = ("per_type", "on_incompatible_change")
 

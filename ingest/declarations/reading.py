@@ -281,6 +281,7 @@ def _file_source(declared: Mapping[str, Any]) -> FileSource:
         list_all_every=duration(declared["list_all_every"])
         if "list_all_every" in declared
         else None,
+        look_every=duration(declared["look_every"]) if "look_every" in declared else None,
         min_file_age=duration(declared.get("min_file_age", "0 seconds")),
         max_files_per_trigger=declared.get("max_files_per_trigger", default.max_files_per_trigger),
         max_bytes_per_trigger=size_in_bytes(

@@ -173,12 +173,14 @@ class FileSource:
     """Where files of a stream appear and how many one batch may take.
 
     With `list_all_every`, a look in between asks an object store for the names behind the newest.
+    Without `look_every` it depends on where the files are.
     """
 
     path: str
     path_glob_filter: str = "*"
     dated_folders: DatedFolders | None = None
     list_all_every: timedelta | None = None
+    look_every: timedelta | None = None
     min_file_age: timedelta = timedelta(0)
     max_files_per_trigger: int = 1000
     max_bytes_per_trigger: int = 1 << 30

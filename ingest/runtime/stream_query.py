@@ -16,20 +16,16 @@ from ingest import settings
 from ingest.cdc.current_table import CurrentRowsTable
 from ingest.declarations.stream import FileSource, KafkaSource, Mask, OnDataLoss, Stream
 from ingest.errors import BrokerUnreachable, DataLost, HeadwaterError
-from ingest.event_types.catalog import EventTypes, rule_of
-from ingest.event_types.event_type import Change
-from ingest.failpoint import failpoint
+from ingest.event_types.catalog import EventTypes
 from ingest.landing.batch import BatchProcessor
 from ingest.landing.writers import Writers
-from ingest.quarantine.release import release
-from ingest.runtime import requests
 from ingest.runtime.blame import Blame
 from ingest.runtime.checkpoint import identity_of
 from ingest.runtime.databases import watch_of
 from ingest.runtime.parts import make_tables, parked_of, source_of, writers_of
 from ingest.runtime.progress import WAITING, ProgressLog, error_fields, read_totals
 from ingest.runtime.recovery_topics import recover_topics
-from ingest.runtime.requests import Answer, Request
+from ingest.runtime.request_answers import RequestAnswers
 from ingest.runtime.scheduling import BatchScheduler
 from ingest.runtime.spark_errors import explained
 from ingest.runtime.table_maintenance import TableMaintenance
@@ -43,13 +39,15 @@ from ingest.storage.locks import check_lock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 log = logging.getLogger(__name__)
 
 _ALL_BATCHES = 2**63 - 1
 # What Spark says of a query that has asked its source, and has landed what was new.
-_IDLE = "Waiting for next trigger"
+_IDLE = ("Waiting for next trigger", "Waiting for data to arrive")
+# Of a query without an interval: how long it waits where there was nothing new.
+_POLLING_DELAY = "spark.sql.streaming.pollingDelay"
 
 
 class Trigger(Enum):
@@ -117,6 +115,7 @@ class StreamQuery:
         self._source = source_of(spark, lake, stream, clock)
         self._database = watch_of(spark, lake, stream)
         self._types = types
+        self._requests = RequestAnswers(lake, stream, types, self._parked, clock)
         has_tables = stream.events.have_tables
         self._groups = (
             TypeTableLoader(spark, lake, stream, types, progress.grown) if has_tables else None
@@ -169,7 +168,7 @@ class StreamQuery:
 
     def answer_requests(self) -> None:
         """Carry out what people have asked for, unless a batch is at work or unfinished."""
-        if not self.stream.events.are_split or not self._at_work.acquire(blocking=False):
+        if not self._requests.are_due or not self._at_work.acquire(blocking=False):
             return
         try:
             # Repeated, it has to find the types as they were.
@@ -177,33 +176,9 @@ class StreamQuery:
             if may_repeat and self._checkpoint.is_unfinished:
                 return
             self._check_lock()
-            for request in requests.pending(self._lake, self.stream.name):
-                requests.answer(self._lake, request, self._answer(request))
+            self._requests.answer()
         finally:
             self._at_work.release()
-
-    def _answer(self, request: Request) -> Answer:
-        known = self._types.types.get(request.event_type)
-        if known is None:
-            return Answer(False, f"{self.stream.name} has no type {request.event_type!r}")
-        if not self._types.has_decided(request.id) and (wrong := request.refused_for(known)):
-            return Answer(False, f"{known.name}{wrong}")
-        decided = self._types.decide(
-            known.name, request.change, request.version, now=self._clock(), request=request.id
-        )
-        failpoint("after_decision")
-        count = 0
-        if request.change is not Change.REVERTED:
-            rule = rule_of(known.name)
-            if self._parked:
-                count = self._parked.ask(rule, request.id)
-            else:
-                count = release(self._lake, self.stream, rule, request.id)
-        text = f"{known.name}: version {decided.version} ({request.change.value})"
-        if count:
-            text += f"; {count} events leave quarantine and land with the next batch"
-        log.info("%s: %s", self.stream.name, text)
-        return Answer(True, text)
 
     def start(self, trigger: Trigger) -> None:
         """Start the query, or a batch that was planned; see `continues`."""
@@ -224,12 +199,26 @@ class StreamQuery:
         elif trigger is Trigger.AVAILABLE_NOW:
             self._running = writer.trigger(availableNow=True).start()
         else:
-            self._running = writer.trigger(processingTime="1 second").start()
+            self._running = self._continuous(writer)
         # One that is tried again waits until it is known that it need not.
         if not self._waits:
             self._save(state="running", **error_fields(None))
         if trigger is Trigger.CONTINUOUS and self._groups and not self._is_planned:
             self._groups.start()
+
+    def _continuous(self, writer: DataStreamWriter) -> StreamingQuery:
+        """Start a query that looks for new data as often as its source asks for.
+
+        Where that is seldom, it has no interval: one would also part batches of what waits.
+        """
+        seconds = self._source.look_every
+        if seconds <= 1:
+            return writer.trigger(processingTime="1 second").start()
+        self._spark.conf.set(_POLLING_DELAY, f"{seconds:.0f}s")
+        try:
+            return writer.trigger(processingTime="0 seconds").start()
+        finally:
+            self._spark.conf.unset(_POLLING_DELAY)
 
     @property
     def _query(self) -> StreamingQuery:
@@ -350,7 +339,7 @@ class StreamQuery:
         lag = self._source.acknowledge()
         if lag != self._totals.lag:
             self._save(lag=lag)
-        if self._waits and self.is_active and self._query.status["message"] == _IDLE:
+        if self._waits and self.is_active and self._query.status["message"] in _IDLE:
             self._waits_no_more()
 
     @property

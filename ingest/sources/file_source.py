@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, assert_never
@@ -16,11 +17,17 @@ from ingest.sources.query_checkpoint import checkpoint_of
 from ingest.sources.stream_source import FileBatch
 from ingest.storage import files
 from ingest.storage.layout import Lake
+from ingest.storage.object_urls import is_object
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 log = logging.getLogger(__name__)
+
+# Seconds between two looks into a bucket, unless a stream declares others.
+_PAID = 10.0
+# The clock that looks are made by, a second, is not this one.
+_EARLY = 0.5
 
 
 class FileStreamSource:
@@ -38,9 +45,18 @@ class FileStreamSource:
         self._checkpoint = checkpoint_of(lake, stream.table)
         self._queue = FileQueue(spark, lake.queue(stream.table))
         self._landed_files: dict[int, list[str]] = {}
+        self._looked = 0.0
         # When all names were listed last, and the greatest that was new since.
         self._listed_at: datetime | None = None
         self._newest = ""
+
+    @property
+    def look_every(self) -> float:
+        """See StreamSource. Where the folder or the queue is in a bucket, each look is paid for."""
+        if self._source.look_every:
+            return self._source.look_every.total_seconds()
+        is_paid = is_object(settings.located(self._source.path)) or is_object(self._lake.root)
+        return _PAID if is_paid else 1.0
 
     def discover(self) -> int:
         """See StreamSource. Those that have changed are named in the log.
@@ -48,8 +64,10 @@ class FileStreamSource:
         While a batch waits, files gather for the next one: a stream that is behind takes larger
         batches, which cost less a file.
         """
-        if self._queue.has_waiting:
+        is_early = self._looked and time.monotonic() - self._looked < self.look_every - _EARLY
+        if self._queue.has_waiting or is_early:
             return 0
+        self._looked = time.monotonic()
         now = self._clock()
         found = listed(self._source, self._queue.known, now, self._listed_up_to(now))
         found += released_files(self._lake, self._stream.table)

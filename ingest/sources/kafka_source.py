@@ -70,6 +70,11 @@ class KafkaStreamSource:
         self._asking = threading.Lock()
         self._acknowledged, self._quiet_until = -1, 0.0
 
+    @property
+    def look_every(self) -> float:
+        """See StreamSource."""
+        return 1.0
+
     def discover(self) -> int:
         """See StreamSource: Spark asks the broker itself, and landed messages cannot change."""
         return 0

@@ -37,6 +37,11 @@ class StreamSource(Protocol):
         """Look for new files, where Spark does not; return how many landed ones have changed."""
         ...
 
+    @property
+    def look_every(self) -> float:
+        """Seconds from one look for something new to the next, where there was nothing."""
+        ...
+
     def plan(self, *, at_once: bool) -> bool:
         """Return whether the next batch was planned, so that it has to run by itself.
 
