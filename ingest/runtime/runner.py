@@ -19,6 +19,8 @@ from ingest.errors import (
     BrokerUnreachable,
     HeadwaterError,
     RegistryUnreachable,
+    StorageAway,
+    StorageFailed,
     TerminalError,
 )
 from ingest.runtime.databases import caught_up
@@ -42,7 +44,7 @@ log = logging.getLogger(__name__)
 # Seconds between two looks at the folders.
 _LOOK_EVERY = 1.0
 # What comes back by itself.
-_AWAY = (BrokerUnreachable, RegistryUnreachable)
+_AWAY = (BrokerUnreachable, RegistryUnreachable, StorageAway)
 
 
 def utc_now() -> datetime:
@@ -190,8 +192,8 @@ def _try_later(
 
 
 def _note(stream: Stream, state: str, error: HeadwaterError, progress: ProgressLog) -> None:
-    # Where the disk is full, too, nothing can be noted.
-    with contextlib.suppress(OSError):
+    # Where the disk is full, or the object store is away, too, nothing can be noted.
+    with contextlib.suppress(OSError, StorageFailed):
         progress.note(stream.name, stream.table, state=state, **error_fields(error))
 
 

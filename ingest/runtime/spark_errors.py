@@ -47,6 +47,9 @@ _OUT_OF_RANGE = re.compile(
 _NO_TOPIC = "UnknownTopicOrPartitionException"
 # What a Python worker has raised, as Spark passes it on.
 _OF_A_STORE = re.compile(r"ingest\.errors\.Storage(?P<kind>Failed|Away): (?P<line>[^\n]+)")
+# What Hadoop's client of S3 says, and AWS's below it.
+_OF_S3A = re.compile(r"[^\n]*(?:hadoop\.fs\.s3a\.\w+|software\.amazon\.awssdk\.[\w.]+)[^\n]*")
+_S3A_URL = re.compile(r"s3a://[\w.-]+(?:/[^\s:'`,;]*)?")
 _TRACEBACK = "Traceback (most recent call last):"
 _MEMORY = re.compile(
     r"OutOfMemoryError\b|\bMemoryError\b|Cannot allocate memory|UNABLE_TO_ACQUIRE_MEMORY"
@@ -102,6 +105,7 @@ def may_be_of_a_file(error: Exception) -> bool:
             _MEMORY,
             _STORAGE,
             _OF_A_STORE,
+            _OF_S3A,
             _CHANGED,
             _CONFLICT,
             _INTERRUPTED,
@@ -120,12 +124,22 @@ def _of_storage(text: str, stream: str) -> HeadwaterError | None:
     if found := _OF_A_STORE.search(text):
         kind = StorageAway if found["kind"] == "Away" else StorageFailed
         return kind(f"{stream}: {found['line']}")
+    if found := _OF_S3A.search(text):
+        return _of_s3a(found[0], stream)
     if found := _STORAGE.search(text):
         return StorageFailed(
             f"{stream}: the lake cannot be written ({found[0]}): make room or give the right, then "
             "run again; nothing was landed in part"
         )
     return None
+
+
+def _of_s3a(said: str, stream: str) -> StorageFailed:
+    from ingest.storage.object_store import failure
+
+    url = _S3A_URL.search(said)
+    found = failure(url[0] if url else "s3a", Exception(said))
+    return type(found)(f"{stream}: {found}")
 
 
 def memory_short(what: str) -> MemoryShort:

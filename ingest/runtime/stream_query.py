@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, assert_never
 from ingest import settings
 from ingest.cdc.current_table import CurrentRowsTable
 from ingest.declarations.stream import FileSource, KafkaSource, Mask, OnDataLoss, Stream
-from ingest.errors import BrokerUnreachable, DataLost, HeadwaterError
+from ingest.errors import (
+    BrokerUnreachable,
+    DataLost,
+    HeadwaterError,
+    StorageAway,
+    StorageFailed,
+)
 from ingest.event_types.catalog import EventTypes
 from ingest.landing.batch import BatchProcessor
 from ingest.landing.writers import Writers
@@ -261,13 +267,17 @@ class StreamQuery:
             self.error = self._source.traced(self.error)
         self.leave_tables()
         self._count_at_last()
-        if not isinstance(self.error, BrokerUnreachable):
+        if not isinstance(self.error, BrokerUnreachable | StorageAway):
             self.acknowledge()
         self.close()
         problem = self.error or self.upkeep.error
         returns = isinstance(self.error, away) or (away and self._source_after_loss)
         failed = WAITING if returns else "failed"
-        self._save(state=failed if self.error else "stopped", **error_fields(problem))
+        try:
+            self._save(state=failed if self.error else "stopped", **error_fields(problem))
+        except StorageFailed as error:
+            # The object store that is away may be the lake's.
+            self.error = self.error or error
 
     def close(self) -> None:
         """Give back what was used to ask the source."""

@@ -184,8 +184,14 @@ def delta_options(url: str) -> dict[str, str] | None:
 _NO_RIGHT = "the credentials may not do this ({0}): they need to read, write, list and delete"
 # What a person can do, by what the store or the client says; the first that is found counts.
 _MEANINGS = (
-    (r"169\.254\.169\.254|metadata\.google", "there are no credentials: set {variables}"),
-    (r"\bNoSuchBucket\b|ContainerNotFound", "there is no such bucket: create it, or mend the name"),
+    (
+        r"169\.254\.169\.254|metadata\.google|NoAuthWithAWSException|Unable to load credentials",
+        "there are no credentials: set {variables}",
+    ),
+    (
+        r"\bNoSuchBucket\b|ContainerNotFound|Bucket does not exist",
+        "there is no such bucket: create it, or mend the name",
+    ),
     (
         r"\b(ExpiredToken\w*|TokenRefreshRequired|RequestExpired)\b",
         "the credentials have expired ({0}): get new ones, and start again",
@@ -207,8 +213,15 @@ _MEANINGS = (
 )
 _AWAY = re.compile(
     r"error sending request|operation timed out|TimedOut|"
-    r"connection (?:reset|closed|refused)|response body|IncompleteMessage",
+    r"connection (?:reset|closed|refused)|response body|IncompleteMessage|"
+    # Of AWS's client for Java.
+    r"Unable to execute HTTP request|UnknownHostException",
     re.IGNORECASE,
+)
+
+
+_FAILS = re.compile(
+    r"\b50[0234] [A-Z]\w+(?: [A-Z]\w+)*|SlowDown|429 Too Many|Status Code: (?:50[0234]|429)"
 )
 
 
@@ -222,7 +235,7 @@ def failure(url: str, error: BaseException) -> StorageFailed:
             return StorageFailed(f"{url}: {said}")
     endpoint = _endpoint(settings.environment()) if scheme in _AWS else ""
     where = endpoint or "the object store"
-    if found := re.search(r"\b50[0234] [A-Z]\w+(?: [A-Z]\w+)*|SlowDown|429 Too Many", text):
+    if found := _FAILS.search(text):
         return StorageAway(f"{url}: {where} fails ({found[0]}): try again later")
     if _AWAY.search(text):
         remedy = "AWS_ENDPOINT_URL" if scheme in _AWS else "the network"

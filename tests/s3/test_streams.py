@@ -1,0 +1,89 @@
+"""Streams whose lake and landing folder are in a bucket, while its server is away."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+from pyspark.sql import SparkSession
+
+from ingest.declarations.reading import read_stream
+from ingest.declarations.stream import Stream
+from ingest.errors import HeadwaterError
+from ingest.runtime.progress import ProgressLog
+from ingest.runtime.runner import land_until_stopped
+from ingest.stack.s3 import BUCKET
+from ingest.storage import delta_log
+from ingest.storage.layout import Lake, storage_at
+from ingest.storage.locks import stream_lock
+from tests.s3.test_spark import LAKE, spark  # noqa: F401
+from tests.s3_server import S3Server
+from tests.spark.workshop import node
+
+LANDING = f"s3a://{BUCKET}/landing"
+# Seconds for which the server is away: longer than what clients try again by themselves.
+AWAY = 30
+
+
+def wait_until(is_true: Callable[[], bool], seconds: float = 120) -> None:
+    until = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < until, "it does not come about"
+        time.sleep(0.5)
+
+
+@pytest.fixture
+def stream() -> Stream:
+    """A stream of files in the bucket."""
+    declared = {"from": "files", "path": f"{LANDING}/a", "format": "json", "look_every": "1 second"}
+    return read_stream(node("test.a", declared, {"id": "bigint"}))
+
+
+@pytest.fixture
+def landing(
+    spark: SparkSession,  # noqa: F811
+    stream: Stream,
+) -> Iterator[Future[list[HeadwaterError]]]:
+    """The stream at work."""
+    lake, stopping = Lake(LAKE), threading.Event()
+
+    def work() -> list[HeadwaterError]:
+        with stream_lock(lake, stream.table, stream.name):
+            return land_until_stopped(spark, [stream], ProgressLog(lake), stopping)
+
+    with ThreadPoolExecutor(1) as pool:
+        landing = pool.submit(work)
+        try:
+            yield landing
+        finally:
+            stopping.set()
+
+
+def test_a_stream_goes_on_when_the_server_is_back(
+    server: S3Server, stream: Stream, landing: Future[list[HeadwaterError]]
+) -> None:
+    table = Lake(LAKE).bronze(stream.table)
+
+    def put(number: int) -> None:
+        storage_at(LANDING).put(f"a/{number:03}.json", b'{"id": %d}\n' % number)
+
+    def landed() -> list[int]:
+        return sorted(delta_log.rows(table, ["id"])["id"].to_pylist()) if is_there() else []
+
+    def is_there() -> bool:
+        return Lake(LAKE).is_table(table)
+
+    put(0)
+    wait_until(lambda: landed() == [0])
+    for number in range(1, 20):
+        put(number)
+    server.kill()
+    time.sleep(AWAY)
+    server.start()
+    for number in range(20, 30):
+        put(number)
+    wait_until(lambda: landed() == list(range(30)) or landing.done())
+    assert not landing.done(), landing.result()
