@@ -107,7 +107,7 @@ docs: ## Write the docs page, with lineage from stream to gold, and open it
 bench: ## Measure speed, compared with plain Spark
 	@$(RUN) python -m bench $(ARGS)
 
-other-spark: ## The demo with Spark 4.2, not yet tested in full (COMMAND="pytest tests/spark")
+other-spark: ## The demo with Spark 4.0 (COMMAND="pytest tests/spark")
 	@$(RUN) python -m scripts.other_spark $(or $(COMMAND),python -m demo)
 
 lock: ## Resolve the lock files again

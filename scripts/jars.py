@@ -38,7 +38,7 @@ SETS = {
     "jgo.s3.lock.toml": ".jars-s3",
 }
 # Sets that a copy of the project installs in place of the first two.
-OTHERS = ("jgo.spark-4.2.lock.toml", "jgo.spark-4.2.s3client.lock.toml")
+OTHERS = ("jgo.spark-4.0.lock.toml", "jgo.spark-4.0.s3client.lock.toml")
 # Sets that hold what the POMs of their coordinates name, too.
 TRANSITIVE = {"jgo.stack.lock.toml", "jgo.converter.lock.toml"}
 

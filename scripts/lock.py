@@ -38,7 +38,7 @@ LAYOUT = [
 LOCKS = {
     "dev": ["pyproject.toml", "--group", "dev"],
     # The other supported Spark; scripts/other_spark.py installs it.
-    "spark-4.2": ["pyproject.toml", "--group", "dev", "--override", "requirements/spark-4.2.txt"],
+    "spark-4.0": ["pyproject.toml", "--group", "dev", "--override", "requirements/spark-4.0.txt"],
     "setup": ["--group", "setup", "--constraint", "requirements/dev.lock"],
     "sqllint": ["--group", "sqllint"],
 }

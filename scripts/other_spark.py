@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-OTHER = "spark-4.2"
+OTHER = "spark-4.0"
 # What the copy has in place of the default.
 REPLACED = {
     "requirements/dev.lock": f"requirements/{OTHER}.lock",

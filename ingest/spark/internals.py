@@ -7,7 +7,6 @@ HEADWATER_SPARK_INTERNALS=off leaves all of them out.
 from __future__ import annotations
 
 import logging
-import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,9 +23,6 @@ log = logging.getLogger(__name__)
 
 # Starts Python workers, which have loaded what tasks use.
 _DAEMON = "ingest.decoders.worker_daemon"
-# Spark's default asks the shell's `readlink` twice and more for each file of a checkpoint. One
-# process writes a checkpoint (ingest/storage/locks.py).
-_CHECKPOINT_MANAGER = "FileSystemBasedCheckpointFileManager"
 # What writes Delta's log and checkpoints to a local disk.
 _LOCAL_FILES = "fs.AbstractFileSystem.file.impl"
 _RAW_LOCAL_FILES = "org.apache.hadoop.fs.local.RawLocalFs"
@@ -35,23 +31,14 @@ _RAW_LOCAL_FILES = "org.apache.hadoop.fs.local.RawLocalFs"
 _prepared: list[Any] = []
 
 
-def local_settings(lake: str) -> dict[str, str]:
-    """Settings that name private parts, for the lake at `lake`. Raises InputError."""
+def local_settings() -> dict[str, str]:
+    """Settings that name private parts. Raises InputError."""
     if not settings.uses_spark_internals():
         return {}
-    found = {}
-    if _has_daemon():
-        found["spark.python.daemon.module"] = _DAEMON
-    else:
+    if not _has_daemon():
         log.info("pyspark.daemon has no manager(): Spark starts Python workers in its own way")
-    # It replaces files by a rename, which object stores refuse where a file is.
-    if settings.is_remote(lake):
-        return found
-    if manager := _class_of_spark("spark-sql_*.jar", _CHECKPOINT_MANAGER):
-        found["spark.sql.streaming.checkpointFileManagerClass"] = manager
-    else:
-        log.info("Spark has no %s: it writes checkpoints in its own way", _CHECKPOINT_MANAGER)
-    return found
+        return {}
+    return {"spark.python.daemon.module": _DAEMON}
 
 
 def java_options(*, with_s3: bool) -> str:
@@ -131,18 +118,3 @@ def _has_daemon() -> bool:
     return bool(
         found and found.origin and "\ndef manager(" in Path(found.origin).read_text("utf-8")
     )
-
-
-def _class_of_spark(jars: str, name: str) -> str | None:
-    """The full name of a class in Spark's jars, by the name it ends in; None where it is in none.
-
-    Packages of private classes differ between versions.
-    """
-    import pyspark
-
-    for jar in Path(pyspark.__file__).parent.glob(f"jars/{jars}"):
-        with zipfile.ZipFile(jar) as archive:
-            for entry in archive.namelist():
-                if entry.endswith(f"/{name}.class"):
-                    return entry.removesuffix(".class").replace("/", ".")
-    return None

@@ -172,7 +172,7 @@ def builder_settings(lake: str, more: Mapping[str, str], java_options: str = "")
     options = f"{jvm_options.COMMON} {java_options}"
     client = s3_settings(lake, class_path)
     if is_local():
-        profile = LOCAL | internals.local_settings(lake)
+        profile = LOCAL | internals.local_settings()
         options += f" {jvm_options.CODE_CACHE} {internals.java_options(with_s3=bool(client))}"
     else:
         profile = of_executors(client.get(CLASS_PATH, class_path))

@@ -36,7 +36,7 @@ def test_a_copy_has_the_client_of_s3_of_its_hadoop() -> None:
         next(jar.version for jar in jars.locked_jars(ROOT / name) if jar.artifact == "hadoop-aws")
         for name in (lock, other_spark.REPLACED[lock])
     ]
-    assert versions == ["3.4.1", "3.5.0"]
+    assert versions == ["3.5.0", "3.4.1"]
 
 
 def test_the_locks_differ_in_what_the_other_spark_overrides_alone() -> None:

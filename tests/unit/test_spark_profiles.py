@@ -79,7 +79,7 @@ def test_delta_stays_on_the_users_class_path(conf_dir: Path) -> None:
 def test_a_cluster_gets_nothing_of_this_machine(conf_dir: Path, master: str) -> None:
     write(conf_dir / "spark-defaults.conf", {"spark.master": master})
     built = builder_settings("/lake", {})
-    assert not set(built) & (set(profiles.LOCAL) | set(internals.local_settings("/lake")))
+    assert not set(built) & (set(profiles.LOCAL) | set(internals.local_settings()))
     assert set(profiles.COMMON) <= set(built)
     assert built["spark.executor.extraClassPath"] == f"{conf_dir}/.jars/*"
 
@@ -135,10 +135,7 @@ def test_private_parts_are_off_by_one_setting(
     monkeypatch.setenv("HEADWATER_SPARK_INTERNALS", "off")
     off = builder_settings("/lake", {})
     assert "classes.jsa" not in off[profiles.JAVA_OPTIONS]
-    assert set(on) - set(off) == {
-        "spark.python.daemon.module",
-        "spark.sql.streaming.checkpointFileManagerClass",
-    }
+    assert set(on) - set(off) == {"spark.python.daemon.module"}
 
 
 @pytest.mark.usefixtures("conf_dir")
@@ -171,17 +168,6 @@ def test_dbt_has_private_parts_only_where_they_are_on() -> None:
     """Where its own Spark has started (`dbt_headwater.prepare_session_once`)."""
     text = Path(profiles.__file__).parents[2].joinpath("profiles.yml").read_text("utf-8")
     assert "AbstractFileSystem" not in text
-
-
-@pytest.mark.usefixtures("conf_dir")
-def test_a_class_that_spark_does_not_have_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(internals, "_CHECKPOINT_MANAGER", "NoSuchManager")
-    with caplog.at_level("INFO"):
-        built = builder_settings("/lake", {})
-    assert "spark.sql.streaming.checkpointFileManagerClass" not in built
-    assert [one.message for one in caplog.records if "NoSuchManager" in one.message]
 
 
 def test_a_file_of_settings_is_read_as_java_reads_properties(tmp_path: Path) -> None:
@@ -277,10 +263,9 @@ def test_delta_own_log_store_is_left_to_a_server_without_conditional_put(
         builder_settings("s3a://bucket/lake", {})
 
 
-def test_parts_for_a_local_disk_are_left_out_where_the_lake_is_on_s3(conf_dir: Path) -> None:
+def test_the_archive_of_classes_is_left_out_where_the_lake_is_on_s3(conf_dir: Path) -> None:
     (conf_dir / ".jars" / "classes.jsa").touch()
     built = builder_settings("s3a://bucket/lake", {})
-    assert "spark.sql.streaming.checkpointFileManagerClass" not in built
     # Java uses an archive with the class path only that it was made with.
     assert "classes.jsa" not in built[profiles.JAVA_OPTIONS]
 
