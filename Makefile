@@ -6,7 +6,7 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # Small queries keep one core busy with planning, so two groups of tests run at a time.
 # The longest come first, so that none runs alone at the end.
 TESTS := test-build test-ingest test-live test-s3 test-commands test-objects lint
-LONG := test-suite long-build long-ingest long-live
+LONG := test-suite long-build long-ingest long-live long-s3 long-cluster
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py tests/build/test_shared_catalog.py
 # Durations of each group of tests.
@@ -66,7 +66,13 @@ long-ingest:
 	@$(RUN) pytest $(REPORT) -m long tests/spark
 
 test-s3:
-	@$(RUN) pytest $(REPORT) tests/s3
+	@$(RUN) pytest $(REPORT) $(SHORT) tests/s3
+
+long-s3:
+	@$(RUN) pytest $(REPORT) -m long tests/s3
+
+long-cluster:
+	@$(RUN) pytest $(REPORT) -m long tests/cluster
 
 test-suite:
 	@$(RUN) pytest $(REPORT) tests/build/dbt_suite

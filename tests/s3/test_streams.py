@@ -62,6 +62,7 @@ def landing(
             stopping.set()
 
 
+@pytest.mark.long
 def test_a_stream_goes_on_when_the_server_is_back(
     server: S3Server, stream: Stream, landing: Future[list[HeadwaterError]]
 ) -> None:

@@ -115,6 +115,7 @@ def wait_for(what: Callable[[], bool], seconds: float = 120) -> None:
         time.sleep(0.3)
 
 
+@pytest.mark.long
 def test_of_landing_and_filling_each_goes_on_when_the_other_is_killed(
     workshop: Workshop, processes: list[subprocess.Popen[str]]
 ) -> None:
