@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from bench import builds, changes, kafka, landing, live, types
+from bench import builds, changes, kafka, landing, live, scaling, types
 from bench.report import show, show_costs, show_loads, show_memory, show_reads
 from ingest.spark.session import session
 
@@ -16,7 +16,10 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "only", nargs="*", metavar="landing|types|kafka|live|builds|changes", help="default: all"
+        "only",
+        nargs="*",
+        metavar="landing|types|kafka|live|builds|changes|scaling",
+        help="default: all but scaling",
     )
     parser.add_argument("--events", type=int, default=1_000_000, help="of landing, types and kafka")
     parser.add_argument("--events-a-day", type=int, default=100_000, help="of builds")
@@ -56,6 +59,11 @@ def main() -> None:
             spark = session("bench", str(work))
             show(changes.measure(spark, chosen.rows, 50_000, chosen.rounds))
             spark.stop()
+        if "scaling" in chosen.only:
+            show_costs(scaling.growth(work, chosen.events, chosen.rounds))
+            costs, memory = scaling.listings()
+            show_costs(costs)
+            show_memory(memory)
 
 
 if __name__ == "__main__":

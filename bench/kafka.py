@@ -161,7 +161,7 @@ def _by_hand(spark: SparkSession, lake: Lake, kind: str, folder: Path) -> None:
 
 
 def _by_ingest(spark: SparkSession, _: Lake, kind: str, folder: Path) -> None:
-    landing_query(spark, _stream(kind), folder)
+    landing_query(spark, _stream(kind), str(folder))
 
 
 _BY_HAND = "by hand"

@@ -48,8 +48,8 @@ class _Way:
 
 def measure(spark: SparkSession, work: Path, events: int, rounds: int) -> list[Ratio]:
     """Median seconds of each way, by hand first."""
-    stream, small = _stream(work, events), _stream(work, events // 100)
-    once, small_once = _without_deduplication(stream), _without_deduplication(small)
+    stream, small = stream_of_day(work, events), stream_of_day(work, events // 100)
+    once, small_once = without_deduplication(stream), without_deduplication(small)
     schema = ingest_columns.record_schema(landed(spark, once, work / "warm-up"))
     before, before_once = work / "before", work / "before-once"
     for folder, first in ((before, small), (before_once, small_once)):
@@ -103,7 +103,7 @@ def memory(spark: SparkSession, work: Path, events: int) -> list[Memory]:
     """The driver's live heap after a tenth of the events has landed, and after all of them."""
     found = []
     for count in (events // 10, events):
-        landed(spark, _stream(work, count), _removed(work / "memory"))
+        landed(spark, stream_of_day(work, count), _removed(work / "memory"))
         jvm: Any = spark._jvm
         runtime = jvm.java.lang.Runtime.getRuntime()
         # Spark gives back what broadcasts and caches held some time after a collection.
@@ -116,7 +116,7 @@ def memory(spark: SparkSession, work: Path, events: int) -> list[Memory]:
     return found
 
 
-def _stream(work: Path, events: int) -> Stream:
+def stream_of_day(work: Path, events: int) -> Stream:
     """The declared stream, on the files of a day of so many events."""
     landing = work / f"landing-{events}"
     if not landing.exists():
@@ -129,7 +129,8 @@ def _files(work: Path, events: int) -> Path:
     return work / f"landing-{events}" / "app_events"
 
 
-def _without_deduplication(stream: Stream) -> Stream:
+def without_deduplication(stream: Stream) -> Stream:
+    """The stream as one that lands each event as often as it comes."""
     return replace(stream, identity=replace(stream.identity, deduplicate_within=None))
 
 
@@ -140,13 +141,13 @@ def _removed(folder: Path) -> Path:
 
 def landed(spark: SparkSession, stream: Stream, folder: Path) -> T.StructType:
     """Land what is new; the columns of the table, as it is then."""
-    landing_query(spark, stream, folder)
+    landing_query(spark, stream, str(folder))
     return delta_tables.table_schema(spark, Lake(str(folder)).bronze(stream.table))
 
 
-def landing_query(spark: SparkSession, stream: Stream, folder: Path) -> StreamQuery:
-    """Land what is new; the query that did."""
-    lake = Lake(str(folder))
+def landing_query(spark: SparkSession, stream: Stream, root: str) -> StreamQuery:
+    """Land what is new in the lake at `root`; the query that did."""
+    lake = Lake(root)
     query = StreamQuery(spark, lake, stream, ProgressLog(lake), lambda: datetime.now(UTC))
     query.discover()
     query.start(Trigger.AVAILABLE_NOW)

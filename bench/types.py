@@ -221,7 +221,7 @@ def tables(spark: SparkSession, work: Path, events: int) -> list[Cost]:
             lines = games.lines(first, first + new)
             (folder / f"{turn}.jsonl").write_text("".join(lines), encoding="utf-8")
             stream = _stream(folder, per_type="tables")
-            query = landing_query(spark, stream, lake)
+            query = landing_query(spark, stream, str(lake))
             first += new
             began = time.perf_counter()
             errors = query.fill_tables(threading.Event())

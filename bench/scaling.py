@@ -1,0 +1,101 @@
+"""What grows with a lake: the next batch behind a longer history, here and in a bucket; listings.
+
+The same events land again and again, as files of other names, without deduplication. Each measure
+is a run of its own, from the start of its query to its end, in a session that is there.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from bench import landing
+from bench.report import Cost, Memory
+from ingest.declarations.stream import FileSource, Stream
+from ingest.spark.session import session, stop
+from ingest.stack import s3
+from ingest.stack.stack import Stack
+from ingest.storage import files
+from ingest.storage.layout import Lake, storage_at
+from tests.objects.proxy import Proxy, pages
+
+# Batches that a table has had.
+HISTORIES = (1, 10, 100)
+# Names in a folder.
+NAMES = (10_000, 100_000, 1_000_000)
+_BUCKET = f"s3a://{s3.BUCKET}"
+
+
+def growth(work: Path, events: int, rounds: int) -> list[Cost]:
+    """Median seconds of the next batch, by place and by how many batches there were."""
+    declared = landing.without_deduplication(landing.stream_of_day(work, events))
+    assert isinstance(declared.source, FileSource)
+    day = b"".join(
+        path.read_bytes() for path in sorted(Path(declared.source.path).rglob("*.jsonl"))
+    )
+    stack = Stack(Lake(str(work / "s3")))
+    stack.up(print, only=["s3"])
+    try:
+        os.environ.update(s3.environment(int(stack.address("s3").rpartition(":")[2])))
+        return [
+            *_grown("this machine", str(work / "here"), declared, day, rounds),
+            *_grown("S3", _BUCKET, declared, day, rounds),
+        ]
+    finally:
+        stack.down(print)
+
+
+def _grown(place: str, root: str, declared: Stream, day: bytes, rounds: int) -> Iterator[Cost]:
+    lake, folder = f"{root}/lake", f"{root}/landing"
+    stream = replace(declared, source=FileSource(path=folder, max_files_per_trigger=1))
+    spark = session("bench", lake)
+    there = 0
+
+    def put(count: int) -> None:
+        nonlocal there
+        for _ in range(count):
+            storage_at(folder).put(f"part-{there:05}.jsonl", day)
+            there += 1
+
+    try:
+        for history in HISTORIES:
+            put(history - there)
+            landing.landing_query(spark, stream, lake)
+            seconds = []
+            for _ in range(rounds):
+                put(1)
+                began = time.perf_counter()
+                landing.landing_query(spark, stream, lake)
+                seconds.append(time.perf_counter() - began)
+            yield Cost(f"{place}: a batch behind {history}", statistics.median(seconds))
+    finally:
+        stop(spark)
+
+
+def listings() -> tuple[list[Cost], list[Memory]]:
+    """Seconds and memory to go through the names of a folder in a bucket.
+
+    Its server is one that only gives names, so the costs are those of `ingest`.
+    """
+    costs, memory = [], []
+    for count in NAMES:
+        with Proxy(0) as server:
+            server.answers = pages(count)
+            os.environ.update(s3.environment(0), AWS_ENDPOINT_URL=server.url)
+            tracemalloc.start()
+            began = time.perf_counter()
+            assert sum(1 for _ in files.walk(f"{_BUCKET}/names", ())) == count
+            costs.append(
+                Cost(
+                    f"{count:,} names, {len(server.requests):,} requests",
+                    time.perf_counter() - began,
+                )
+            )
+            memory.append(Memory(f"{count:,} names", tracemalloc.get_traced_memory()[1] / 2**20))
+            tracemalloc.stop()
+    return costs, memory
