@@ -69,7 +69,6 @@ def test_a_new_file_reaches_gold_and_is_answered_without_a_command(served: Serve
     unreadable.unlink()
 
 
-@pytest.mark.long
 def test_types_that_come_and_grow_meanwhile_are_tables_and_read_whole(served: Served) -> None:
     served.arrive("events", "1", {"type": "placed", "data": {"n": 1}})
     served.wait_until(lambda: served.shows("select n from bronze_test.placed", (1,)))
