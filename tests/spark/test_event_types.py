@@ -13,7 +13,7 @@ from ingest.event_types.event_type import Change
 from ingest.event_types.ops_table import Registered, registered
 from ingest.landing import batch
 from ingest.quarantine import release
-from ingest.runtime import requests, stream_query
+from ingest.runtime import request_answers, requests
 from ingest.runtime.progress import read_totals
 from ingest.runtime.requests import Request
 from tests.spark.workshop import Workshop
@@ -347,7 +347,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
             # As a kill, which no file is to blame for.
             raise TransientError(step)
 
-    for module in (batch, release, stream_query):
+    for module in (batch, release, request_answers):
         monkeypatch.setattr(module, "failpoint", fail)
 
 

@@ -55,11 +55,11 @@ def setting(unit: Path, name: str) -> str:
 
 def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     verify = tool("systemd-analyze")
+    # Programs have to be there, at a path without a blank.
+    programs = tmp_path / "bin"
+    programs.symlink_to(Path(sys.executable).parent)
     for unit in UNITS:
-        # Programs have to be there.
-        text = unit.read_text("utf-8").replace(
-            "/opt/headwater/.venv/bin", str(Path(sys.executable).parent)
-        )
+        text = unit.read_text("utf-8").replace("/opt/headwater/.venv/bin", str(programs))
         (tmp_path / unit.name).write_text(text, "utf-8")
     paths = [str(tmp_path / unit.name) for unit in UNITS]
     answer = subprocess.run(
