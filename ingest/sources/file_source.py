@@ -53,7 +53,7 @@ class FileStreamSource:
     @property
     def look_every(self) -> float:
         """See StreamSource. Where the folder or the queue is in a bucket, each look is paid for."""
-        if self._source.look_every:
+        if self._source.look_every is not None:
             return self._source.look_every.total_seconds()
         is_paid = is_object(settings.located(self._source.path)) or is_object(self._lake.root)
         return _PAID if is_paid else 1.0

@@ -108,7 +108,7 @@ def test_names_behind_the_newest_are_asked_for_and_all_of_them_now_and_then(
     queue = T.StructType().add("path", "string").add("size", "long")
     queue.add("modified_at", "timestamp").add("found_at", "timestamp").add("status", "string")
     delta_writes.create(lake.queue("shop__a"), queue.json(), {})
-    stream, now = stream_of(landing, list_all_every="1 hour"), [NOW]
+    stream, now = stream_of(landing, look_every="0 seconds", list_all_every="1 hour"), [NOW]
     assert isinstance(stream.source, FileSource)
     source = FileStreamSource(None, lake, stream, stream.source, lambda: now[0])  # type: ignore[arg-type]
 
