@@ -232,6 +232,10 @@ def names(lake: Lake) -> list[str]:
     return sorted(one.name for one in registered(lake))
 
 
+def _how_many(types: int) -> str:
+    return f"{types} types have landed" if types else "no type of event has landed yet"
+
+
 def chosen(types: Sequence[Registered], event_type: str, stream: str | None) -> Registered:
     """The one type of this name, or whose table has it. Raises TypeUnknown."""
     found = [one for one in types if event_type in (one.event_type, one.name)]
@@ -244,5 +248,5 @@ def chosen(types: Sequence[Registered], event_type: str, stream: str | None) -> 
     known = {one.event_type for one in types if stream in (None, one.stream)}
     near = difflib.get_close_matches(event_type, sorted(known), 3)
     where = stream or "any stream"
-    hint = f"nearest: {', '.join(near)}" if near else f"it has {len(known)} types"
+    hint = f"nearest: {', '.join(near)}" if near else _how_many(len(known))
     raise TypeUnknown(f"no event of type {event_type!r} has come in {where}; {hint}")
