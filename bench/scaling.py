@@ -87,15 +87,20 @@ def listings() -> tuple[list[Cost], list[Memory]]:
         with Proxy(0) as server:
             server.answers = pages(count)
             os.environ.update(s3.environment(0), AWS_ENDPOINT_URL=server.url)
-            tracemalloc.start()
             began = time.perf_counter()
-            assert sum(1 for _ in files.walk(f"{_BUCKET}/names", ())) == count
-            costs.append(
-                Cost(
-                    f"{count:,} names, {len(server.requests):,} requests",
-                    time.perf_counter() - began,
-                )
-            )
+            _go_through(count)
+            seconds = time.perf_counter() - began
+            requests = len(server.requests)
+            costs.append(Cost(f"{count:,} names, {requests:,} requests", seconds))
+            # To count memory takes time, so it is another look.
+            tracemalloc.start()
+            _go_through(count)
             memory.append(Memory(f"{count:,} names", tracemalloc.get_traced_memory()[1] / 2**20))
             tracemalloc.stop()
     return costs, memory
+
+
+def _go_through(count: int) -> None:
+    found = sum(1 for _ in files.walk(f"{_BUCKET}/names", ()))
+    if found != count:
+        raise RuntimeError(f"{found} of {count} names")

@@ -17,11 +17,9 @@ from ingest.quarantine.requeue import Requeue
 from ingest.runtime import requests
 from ingest.runtime.requests import Answer, Request
 from ingest.storage.layout import Lake
+from ingest.storage.storage import BETWEEN_PAID_LOOKS
 
 log = logging.getLogger(__name__)
-
-# Seconds between two looks at the folder of requests, where it is in a bucket.
-_PAID = 10.0
 
 
 class RequestAnswers:
@@ -40,7 +38,7 @@ class RequestAnswers:
     ) -> None:
         self._lake, self._stream, self._types = lake, stream, types
         self._parked, self._clock = parked, clock
-        self._every = _PAID if settings.is_remote(lake.root) else 0.0
+        self._every = BETWEEN_PAID_LOOKS if settings.is_remote(lake.root) else 0.0
         self._looked = -self._every
 
     @property

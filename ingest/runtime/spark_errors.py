@@ -47,8 +47,11 @@ _OUT_OF_RANGE = re.compile(
 _NO_TOPIC = "UnknownTopicOrPartitionException"
 # What a Python worker has raised, as Spark passes it on.
 _OF_A_STORE = re.compile(r"ingest\.errors\.Storage(?P<kind>Failed|Away): (?P<line>[^\n]+)")
-# What Hadoop's client of S3 says, and AWS's below it.
-_OF_S3A = re.compile(r"[^\n]*(?:hadoop\.fs\.s3a\.\w+|software\.amazon\.awssdk\.[\w.]+)[^\n]*")
+# What Hadoop's client of S3 says, and AWS's below it: no line of a stack, which names them, too.
+_OF_S3A = re.compile(
+    r"^(?!\s*at )[^\n]*(?:hadoop\.fs\.s3a\.|software\.amazon\.awssdk\.)[\w.]*Exception[^\n]*",
+    re.MULTILINE,
+)
 _S3A_URL = re.compile(r"s3a://[\w.-]+(?:/[^\s:'`,;]*)?")
 _TRACEBACK = "Traceback (most recent call last):"
 _MEMORY = re.compile(

@@ -18,14 +18,13 @@ from ingest.sources.stream_source import FileBatch
 from ingest.storage import files
 from ingest.storage.layout import Lake
 from ingest.storage.object_urls import is_object
+from ingest.storage.storage import BETWEEN_PAID_LOOKS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 log = logging.getLogger(__name__)
 
-# Seconds between two looks into a bucket, unless a stream declares others.
-_PAID = 10.0
 # The clock that looks are made by, a second, is not this one.
 _EARLY = 0.5
 
@@ -46,7 +45,7 @@ class FileStreamSource:
         self._queue = FileQueue(spark, lake.queue(stream.table))
         self._landed_files: dict[int, list[str]] = {}
         self._looked = 0.0
-        # When all names were listed last, and the greatest that was new since.
+        # When all names were listed last, and the greatest that is known; see `list_all_every`.
         self._listed_at: datetime | None = None
         self._newest = ""
 
@@ -56,7 +55,7 @@ class FileStreamSource:
         if self._source.look_every is not None:
             return self._source.look_every.total_seconds()
         is_paid = is_object(settings.located(self._source.path)) or is_object(self._lake.root)
-        return _PAID if is_paid else 1.0
+        return BETWEEN_PAID_LOOKS if is_paid else 1.0
 
     def discover(self) -> int:
         """See StreamSource. Those that have changed are named in the log.
@@ -69,12 +68,15 @@ class FileStreamSource:
             return 0
         self._looked = time.monotonic()
         now = self._clock()
-        found = listed(self._source, self._queue.known, now, self._listed_up_to(now))
+        newest = self._listed_up_to(now)
+        found = listed(self._source, self._queue.known, now, newest)
         found += released_files(self._lake, self._stream.table)
         changed = self._queue.add(found, self._source, now)
-        # Of what left quarantine the names are others.
-        names = (one.path for one in found if path_in_folder(one.path, self._source))
-        self._newest = max((self._newest, *names))
+        if self._source.list_all_every:
+            names = self._queue.known if newest is None else [one.path for one in found]
+            # Of what left quarantine the names are others.
+            own = (one for one in names if path_in_folder(one, self._source))
+            self._newest = max((self._newest, *own))
         for file in changed:
             log.warning(
                 "%s: %s has changed since it was read; its rows stay as they landed. Deliver "

@@ -207,7 +207,7 @@ _MEANINGS = (
     (r"\bRequestTimeTooSkewed\b", "the clock of this machine is wrong: set it"),
     (r"\b(AccessDenied|AllAccessDisabled)\b", _NO_RIGHT),
     # Of a HEAD, all that there is.
-    (r"\b(403 Forbidden)\b", _NO_RIGHT),
+    (r"\b(403 Forbidden|Status Code: 403)\b", _NO_RIGHT),
     (r"URL scheme is not allowed|BadScheme", "the endpoint is http://: set AWS_ALLOW_HTTP=true"),
     (r"\b(NotImplemented|501 Not Implemented)\b", "the store lacks what is needed ({0})"),
 )

@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
+# Seconds from one look into an object store to the next, where nothing else is declared: each
+# request is paid for.
+BETWEEN_PAID_LOOKS = 10.0
+
 
 class Entry(NamedTuple):
     """A file or folder in a listing; `modified_us` counts microseconds since 1970 in UTC."""

@@ -7,8 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +23,7 @@ from ingest.stack.spark import WORKERS
 from ingest.stack.stack import Stack
 from ingest.storage import layout
 from tests.build.lake import ROOT
+from tests.waiting import wait_until
 
 LAKE, LANDING = f"s3a://{s3.BUCKET}/lake", f"s3a://{s3.BUCKET}/landing"
 STREAM, TABLE = "fleet.positions", "bronze.fleet__positions"
@@ -52,10 +52,10 @@ class Cluster:
         (worker,) = (one for one in self.stack.status() if one.service == WORKERS[0])
         assert worker.pid
         os.kill(worker.pid, signal.SIGKILL)
-        work = f"{worker.folder}/work/"
+        applications = Path(worker.folder, "work")
         for process in Path("/proc").glob("[0-9]*"):
             try:
-                is_there = str((process / "cwd").readlink()).startswith(work)
+                is_there = (process / "cwd").readlink().is_relative_to(applications)
                 if is_there and b"CoarseGrained" in (process / "cmdline").read_bytes():
                     os.kill(int(process.name), signal.SIGKILL)
             except OSError:
@@ -82,13 +82,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         stack.down(lambda _: None)
         os.environ.clear()
         os.environ.update(kept)
-
-
-def wait_until(is_true: Callable[[], bool], seconds: float = 120) -> None:
-    until = time.monotonic() + seconds
-    while not is_true():
-        assert time.monotonic() < until, "it does not come about"
-        time.sleep(0.5)
 
 
 @pytest.mark.long

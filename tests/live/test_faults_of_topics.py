@@ -19,7 +19,8 @@ from ingest.runtime import progress
 from ingest.runtime.progress import StreamProgress, read_totals, save_totals
 from ingest.runtime.recovery_files import recover_stream
 from ingest.storage.layout import Lake
-from tests.live.topics import Topics, wait_until
+from tests.live.topics import Topics
+from tests.waiting import wait_until
 
 JSON_SUITE = Path(__file__).parent.parent / "data" / "json-test-suite"
 # Each message is compacted as soon as another one comes behind its successor.

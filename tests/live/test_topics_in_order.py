@@ -6,7 +6,8 @@ import pytest
 
 from ingest.errors import DataLost
 from ingest.landing import batch
-from tests.live.topics import Topics, wait_until
+from tests.live.topics import Topics
+from tests.waiting import wait_until
 
 
 def test_a_later_topic_lands_when_the_earlier_one_was_read(topics: Topics) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -171,11 +170,3 @@ class Topics(Workshop):
     def _done(self, asked: Mapping[Any, Future[Any]]) -> None:
         for future in asked.values():
             future.result(30)
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so, at most a minute."""
-    until = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < until, "it does not come about"
-        time.sleep(0.2)

@@ -130,6 +130,11 @@ def test_names_behind_the_newest_are_asked_for_and_all_of_them_now_and_then(
     assert names() == []
     now[0] += timedelta(minutes=1)
     assert names() == ["2026/1500.jsonl"]
+    # Another process lists all once, and then knows the newest, also where nothing was new.
+    source = FileStreamSource(None, lake, stream, stream.source, lambda: now[0])  # type: ignore[arg-type]
+    assert names() == []
+    put(landing, "2026/1501.jsonl", "c.jsonl")
+    assert names() == ["c.jsonl"]
 
 
 def test_many_files_are_found_in_flat_memory(landing: str, proxy: Proxy) -> None:

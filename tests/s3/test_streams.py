@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
@@ -22,17 +22,11 @@ from ingest.storage.locks import stream_lock
 from tests.s3.test_spark import LAKE, spark  # noqa: F401
 from tests.s3_server import S3Server
 from tests.spark.workshop import node
+from tests.waiting import wait_until
 
 LANDING = f"s3a://{BUCKET}/landing"
 # Seconds for which the server is away: longer than what clients try again by themselves.
 AWAY = 30
-
-
-def wait_until(is_true: Callable[[], bool], seconds: float = 120) -> None:
-    until = time.monotonic() + seconds
-    while not is_true():
-        assert time.monotonic() < until, "it does not come about"
-        time.sleep(0.5)
 
 
 @pytest.fixture

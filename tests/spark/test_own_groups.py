@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -19,6 +18,7 @@ from tests.spark.test_event_types import events, types_of
 from tests.spark.test_processes import errors, project, started
 from tests.spark.test_type_tables import COLUMNS, assert_is_its_view, written
 from tests.spark.workshop import Workshop
+from tests.waiting import wait_until
 
 GROUPS = [
     {"name": "pay", "event_types": ["pay.*"], "process": "own"},
@@ -108,13 +108,6 @@ def processes() -> Iterator[list[subprocess.Popen[str]]]:
         one.wait()
 
 
-def wait_for(what: Callable[[], bool], seconds: float = 120) -> None:
-    until = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < until, "it does not come about"
-        time.sleep(0.3)
-
-
 @pytest.mark.long
 def test_of_landing_and_filling_each_goes_on_when_the_other_is_killed(
     workshop: Workshop, processes: list[subprocess.Popen[str]]
@@ -137,8 +130,8 @@ def test_of_landing_and_filling_each_goes_on_when_the_other_is_killed(
     landing = begun("stream", "--select", "source:test.apart")
     filling = begun("stream", "--group", "test.apart/pay")
     drop(workshop, "apart", 1)
-    wait_for(lambda: landed() == len(TYPES))
-    wait_for(lambda: filled_up_to("pay.card") == filled_up_to("web.seen") >= 0)
+    wait_until(lambda: landed() == len(TYPES))
+    wait_until(lambda: filled_up_to("pay.card") == filled_up_to("web.seen") >= 0)
     second = begun("run", "--group", "test.apart/pay")
     (said,) = errors(second)
     refused = "error[LOCKED]: test.apart: the tables of group pay are filled by process"
@@ -147,14 +140,14 @@ def test_of_landing_and_filling_each_goes_on_when_the_other_is_killed(
 
     filling.kill()
     drop(workshop, "apart", 2)
-    wait_for(lambda: landed() == 2 * len(TYPES))
+    wait_until(lambda: landed() == 2 * len(TYPES))
     newest = delta_log.newest_batch(bronze)
-    wait_for(lambda: filled_up_to("web.seen") == newest)
+    wait_until(lambda: filled_up_to("web.seen") == newest)
     assert filled_up_to("pay.card") < newest
 
     landing.kill()
     filling = begun("stream", "--group", "test.apart/pay")
-    wait_for(lambda: filled_up_to("pay.card") == newest)
+    wait_until(lambda: filled_up_to("pay.card") == newest)
     assert_is_its_view(workshop, "apart", *TYPES)
     filling.send_signal(signal.SIGTERM)
     assert errors(filling) == []
