@@ -6,7 +6,7 @@ GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # Small queries keep one core busy with planning, so two groups of tests run at a time.
 # The longest come first, so that none runs alone at the end.
 TESTS := test-build test-ingest test-live test-s3 test-commands test-objects lint
-LONG := test-suite long-build long-ingest long-live long-s3 long-cluster
+LONG := test-suite long-build long-commands long-ingest long-live long-s3 long-cluster
 # Tests that start a process for each of their commands.
 COMMANDS := tests/build/test_walkthrough.py tests/build/test_plain_dbt.py tests/build/test_shared_catalog.py
 # Durations of each group of tests.
@@ -43,21 +43,21 @@ pack: ## Pack the Python that executors of a cluster unpack, into target/packed.
 	@$(RUN) python -m scripts.pack
 
 test: ## Lint and test, two groups of tests at a time
-	@echo "Groups of tests run two at a time for three quarters of an hour; each prints when it is done."
+	@echo "Groups of tests run two at a time for half an hour; each prints when it is done."
 	$(call both_cores,$(TESTS))
 
 test-fast: ## The tests that need no Spark
 	@$(RUN) pytest tests/unit
 
-test-long: ## The rest: dbt's own suite, the live marketplace, input in any order, kills
-	@echo "Groups of tests run two at a time for an hour; each prints when it is done."
+test-long: ## The rest: dbt's own suite, README's walk-through, the live marketplace, kills
+	@echo "Groups of tests run two at a time for more than an hour; each prints when it is done."
 	$(call both_cores,$(LONG))
 
 test-build:
 	@$(RUN) pytest $(REPORT) $(SHORT) tests/build $(addprefix --ignore=,tests/build/dbt_suite $(COMMANDS))
 
 long-build:
-	@$(RUN) pytest $(REPORT) -m long tests/build
+	@$(RUN) pytest $(REPORT) -m long tests/build $(addprefix --ignore=,$(COMMANDS))
 
 test-ingest:
 	@$(RUN) pytest $(REPORT) $(SHORT) tests/unit tests/spark
@@ -78,7 +78,10 @@ test-suite:
 	@$(RUN) pytest $(REPORT) tests/build/dbt_suite
 
 test-commands:
-	@$(RUN) pytest $(REPORT) $(COMMANDS)
+	@$(RUN) pytest $(REPORT) $(SHORT) $(COMMANDS)
+
+long-commands:
+	@$(RUN) pytest $(REPORT) -m long $(COMMANDS)
 
 test-live:
 	@$(RUN) pytest $(REPORT) $(SHORT) tests/live

@@ -10,6 +10,7 @@ from ingest.spark import checkpointed
 from tests.build.lake import Lake, event, order
 
 
+@pytest.mark.long
 def test_a_type_that_does_not_fit_fails_that_model_alone(lake: Lake) -> None:
     lake.land("shop__orders", [order(1, 1)])
     lake.build("+orders_current", "+orders_history")

@@ -70,6 +70,7 @@ def test_names_of_types_and_attributes_may_be_anything(project: EventProject) ->
         assert kind in row.values()
 
 
+@pytest.mark.long
 def test_a_table_is_made_again_only_when_its_type_changes(project: EventProject) -> None:
     project.land((PUSH, {"ref": "main"}), ("com.github.ping", {"zen": "a"}))
     project.lake.build("funnel_steps")
@@ -165,6 +166,7 @@ def test_columns_that_land_next_break_nothing(project: EventProject) -> None:
     assert "priority" in project.lake.spark.table("bronze_github.com_github_push").columns
 
 
+@pytest.mark.long
 def test_types_of_a_table_that_is_not_there_break_nothing(project: EventProject) -> None:
     project.land((PUSH, {"ref": "main"}))
     gone = [

@@ -25,6 +25,9 @@ BLOCK = re.compile(
     r"(?:`(?P<file>[\w./]+)`:\n\n)?```(?P<language>\w+)\n(?P<text>.*?)```\n", re.DOTALL
 )
 
+# Six commands that build, each a process.
+pytestmark = pytest.mark.long
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

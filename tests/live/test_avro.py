@@ -137,6 +137,7 @@ def test_an_id_may_stand_in_a_header(topics: Topics) -> None:
     assert topics.values("headed", "customer") == ["ann", "ann", "ann"]
 
 
+@pytest.mark.long
 def test_an_id_may_be_a_guid(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
     topics.make("guided")
     topics.subscribe("guided", format="avro")

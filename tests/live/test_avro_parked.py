@@ -53,6 +53,7 @@ def test_messages_wait_in_quarantine_until_their_schema_is_known(
     assert (totals.records, totals.landed) == (3, 2)
 
 
+@pytest.mark.long
 def test_a_batch_that_is_repeated_when_its_schema_has_come_judges_as_before(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,6 +97,7 @@ def test_restarted_batch_lands_once_if_its_schema_arrived_meanwhile(
     assert topics.values("anew", "id") == [1, 2]
 
 
+@pytest.mark.long
 def test_what_left_quarantine_in_a_batch_that_was_killed_is_there_once_after_a_recovery(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +120,7 @@ def test_what_left_quarantine_in_a_batch_that_was_killed_is_there_once_after_a_r
     assert left == [(2, "MALFORMED_AVRO")]
 
 
+@pytest.mark.long
 def test_running_stream_lands_requeued_messages_without_new_ones(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:

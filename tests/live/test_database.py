@@ -79,6 +79,7 @@ def test_a_declared_table_is_its_snapshot_and_then_its_changes(
     assert_the_same(topics, database)
 
 
+@pytest.mark.long
 def test_rows_are_truncated_and_columns_come_widen_and_go_while_it_runs(
     topics: Topics, database: psycopg.Connection[Any]
 ) -> None:
@@ -98,6 +99,7 @@ def test_rows_are_truncated_and_columns_come_widen_and_go_while_it_runs(
     assert topics.table("accounts__quarantine").isEmpty()
 
 
+@pytest.mark.long
 def test_a_table_that_is_declared_later_has_its_rows_and_then_its_changes(
     topics: Topics, database: psycopg.Connection[Any]
 ) -> None:
@@ -116,6 +118,7 @@ def test_a_table_that_is_declared_later_has_its_rows_and_then_its_changes(
     assert_the_same(topics, database)
 
 
+@pytest.mark.long
 def test_a_partitioned_table_is_one_table(
     topics: Topics, database: psycopg.Connection[Any]
 ) -> None:
@@ -138,6 +141,7 @@ def test_a_partitioned_table_is_one_table(
     assert found == {(1, 2025), (2, 2024), (4, 2025)}
 
 
+@pytest.mark.long
 def test_a_table_that_cannot_be_followed_fails_alone(
     topics: Topics, database: psycopg.Connection[Any]
 ) -> None:
@@ -213,6 +217,7 @@ def test_nothing_is_missing_or_there_twice_after_connect_was_killed(
     assert_the_same(topics, database)
 
 
+@pytest.mark.long
 def test_a_gap_stops_the_stream_and_a_new_snapshot_repairs_it(
     topics: Topics, database: psycopg.Connection[Any]
 ) -> None:

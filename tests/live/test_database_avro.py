@@ -70,6 +70,7 @@ def assert_hidden(topics: Topics, table: str, *more: str) -> None:
         assert tuple(shown) == (64, "[redacted]")
 
 
+@pytest.mark.long
 def test_a_database_lands_in_avro_under_the_declared_compatibility(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:

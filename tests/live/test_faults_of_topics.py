@@ -82,6 +82,7 @@ def test_a_stream_waits_for_a_broker_that_was_killed_and_misses_nothing(
     assert max(one.lag or 0 for one in saved) > 0
 
 
+@pytest.mark.long
 def test_a_topic_that_is_deleted_stops_its_stream_or_has_it_wait(topics: Topics) -> None:
     topics.make("deleted")
     topics.subscribe("deleted", {"id": "bigint"})
@@ -137,6 +138,7 @@ def put(topics: Topics, topic: str, key: bytes, **value: int) -> None:
     topics.send(topic, [value], key=key)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("compaction")
 def test_what_compaction_removed_is_no_gap_also_where_the_checkpoint_is_lost(
     topics: Topics,

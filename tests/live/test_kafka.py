@@ -103,6 +103,7 @@ def test_event_types_are_distinguished(topics: Topics) -> None:
     assert lost.where("`to` = 'x'").count() == 2
 
 
+@pytest.mark.long
 def test_an_event_of_a_topic_leaves_quarantine_by_a_decision(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +189,7 @@ def test_a_batch_that_stops_at_a_step_lands_each_message_once(
     assert len(topics.rows(f"{name}__quarantine", "_offset")) == 2
 
 
+@pytest.mark.long
 def test_after_lost_checkpoints_each_message_is_there_once(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,6 +274,7 @@ def test_messages_that_retention_removed_stop_the_stream_until_it_is_recovered(
     assert topics.gaps("expired") == [("expired", 0, 1, 3, "removed")]
 
 
+@pytest.mark.long
 def test_stream_continues_after_lost_messages_if_declared(
     topics: Topics,
 ) -> None:

@@ -7,10 +7,13 @@ import stat
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.live.avro import client, record, registered
 from tests.live.topics import Topics
 
 
+@pytest.mark.long
 def test_a_stack_that_was_stopped_in_good_order_knows_its_schemas_by_their_ids(
     topics: Topics,
 ) -> None:

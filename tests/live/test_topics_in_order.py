@@ -34,6 +34,7 @@ def test_a_later_topic_lands_when_the_earlier_one_was_read(topics: Topics) -> No
     assert sorted(topics.values("visits", "id")) == [*range(13), *range(100, 119)]
 
 
+@pytest.mark.long
 def test_topics_in_order_keep_their_limit_and_may_grow_while_the_stream_runs(
     topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +69,7 @@ def test_topics_in_order_keep_their_limit_and_may_grow_while_the_stream_runs(
     ]
 
 
+@pytest.mark.long
 def test_a_topic_of_several_may_come_later_and_go_earlier(topics: Topics) -> None:
     topics.subscribe("runs_off", {"id": "bigint"}, topic="runs.off")
     topics.make("runs.off")

@@ -91,6 +91,7 @@ def test_a_stream_goes_on_from_a_checkpoint_on_s3(spark: SparkSession) -> None:
     assert ids(spark, sink) == list(range(20))
 
 
+@pytest.mark.long
 def test_two_drivers_and_delta_rs_lose_no_commit_of_one_table(
     spark: SparkSession, server: S3Server
 ) -> None:

@@ -78,6 +78,7 @@ def all_rows(workshop: Workshop) -> list[dict[str, Any]]:
     return [row.asDict() for row in workshop.table("avro_lattice").collect()]
 
 
+@pytest.mark.long
 def test_a_map_is_a_map_whatever_it_holds(workshop: Workshop) -> None:
     def of(values: Any) -> dict[str, Any]:
         return {"type": "map", "values": values}

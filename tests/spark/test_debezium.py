@@ -106,6 +106,7 @@ def test_what_no_column_holds_is_rescued(kinds: Workshop) -> None:
     assert json.loads(rescued[0])["c_tstz"] == f"{FAR}infinity"
 
 
+@pytest.mark.long
 def test_what_a_truncate_emptied_stays_empty(workshop: Workshop) -> None:
     """The later half comes first; then everything comes, some of it a second time."""
     messages = lines("b/emptied")
@@ -156,6 +157,7 @@ def test_any_order_of_a_workload_makes_the_same_table(
     assert "rows were created without values that PostgreSQL did not send" in caplog.text
 
 
+@pytest.mark.long
 def test_avro_lands_as_json_does(kinds: Workshop) -> None:
     """By a key that some rows lack, so that records are looked for a second time, too."""
     kinds.stream(

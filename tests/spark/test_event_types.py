@@ -207,7 +207,9 @@ def test_a_value_of_another_json_type_is_rescued_and_only_its_type_notices(
     assert columns(workshop, "r") == {"a": "bigint", "deep": "struct<x:string>"}
 
 
-@pytest.mark.parametrize("change", [Change.ACCEPTED, Change.PINNED])
+@pytest.mark.parametrize(
+    "change", [Change.ACCEPTED, pytest.param(Change.PINNED, marks=pytest.mark.long)]
+)
 def test_refused_events_wait_in_quarantine_and_land_once(
     workshop: Workshop, change: Change
 ) -> None:

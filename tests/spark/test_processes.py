@@ -227,7 +227,13 @@ def test_a_java_process_that_is_killed_is_one_line(projects: Workshop) -> None:
     assert said[0].startswith("error[STOPPED]: Spark's Java process has ended")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGTERM, id="SIGTERM"),
+        pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.long),
+    ],
+)
 def test_a_stream_that_is_asked_to_stop_ends_after_its_batch(
     projects: Workshop, number: signal.Signals
 ) -> None:

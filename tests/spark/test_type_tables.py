@@ -129,6 +129,7 @@ def test_a_table_has_what_its_view_shows_and_reads_only_what_is_new(
     assert [after for after, _ in later] == [first_read[1], later[0][1]]
 
 
+@pytest.mark.long
 def test_a_group_waits_for_a_decision_and_no_other_does(workshop: Workshop) -> None:
     groups = [
         {"name": "strict", "event_types": ["pay.*"], "on_incompatible_change": "fail_group"},
@@ -214,6 +215,7 @@ def test_rows_that_are_written_show_what_is_learnt_about_them_later(workshop: Wo
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["after_staging", "after_table"])
 def test_an_interrupted_turn_repeats_and_loses_nothing(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch, step: str
@@ -236,6 +238,7 @@ def test_an_interrupted_turn_repeats_and_loses_nothing(
         assert_is_its_view(workshop, name, "k", "l")
 
 
+@pytest.mark.long
 def test_tables_are_filled_from_the_beginning_when_they_are_declared_or_lost(
     workshop: Workshop,
 ) -> None:
