@@ -60,6 +60,7 @@ def main() -> None:
             show(changes.measure(spark, chosen.rows, 50_000, chosen.rounds))
             spark.stop()
         if "scaling" in chosen.only:
+            show_costs(scaling.executors(work, chosen.events, chosen.rounds))
             show_costs(scaling.growth(work, chosen.events, chosen.rounds))
             costs, memory = scaling.listings()
             show_costs(costs)

@@ -127,7 +127,7 @@ def _worked(
             _wait(way, process, _TO_CATCH_UP, lambda: _is_built(lake, broker, database, position))
     memory = sum(usage.memory.values())
     made_of = made / took, (shop.changes if shop else 0) / took
-    return Load(way.name, made_of, memory, list(latencies(Path(lake.root), since)), _PROMISED)
+    return Load(way.name, made_of, memory, list(latencies(lake.root, since)), _PROMISED)
 
 
 def _wait(
@@ -164,5 +164,5 @@ def _is_built(lake: Lake, broker: str, database: str, position: str) -> bool:
     return (
         is_confirmed(database, position)
         and all(has_read_all(lake, broker, table) for table in _TABLES)
-        and all(is_up_to_date(Path(lake.root), model) for model in models)
+        and all(is_up_to_date(lake.root, model) for model in models)
     )

@@ -1,4 +1,4 @@
-"""What grows with a lake: the next batch behind a longer history, here and in a bucket; listings.
+"""What grows: executors; the next batch behind a longer history, here and in a bucket; listings.
 
 The same events land again and again, as files of other names, without deduplication. Each measure
 is a run of its own, from the start of its query to its end, in a session that is there.
@@ -16,9 +16,11 @@ from pathlib import Path
 
 from bench import landing
 from bench.report import Cost, Memory
+from demo import cluster
 from ingest.declarations.stream import FileSource, Stream
 from ingest.spark.session import session, stop
 from ingest.stack import s3
+from ingest.stack.spark import WORKERS
 from ingest.stack.stack import Stack
 from ingest.storage import files
 from ingest.storage.layout import Lake, storage_at
@@ -28,6 +30,8 @@ from tests.objects.proxy import Proxy, pages
 HISTORIES = (1, 10, 100)
 # Names in a folder.
 NAMES = (10_000, 100_000, 1_000_000)
+# Files that a batch of the cluster has: each is a task.
+_FILES = 8
 _BUCKET = f"s3a://{s3.BUCKET}"
 
 
@@ -48,6 +52,55 @@ def growth(work: Path, events: int, rounds: int) -> list[Cost]:
         ]
     finally:
         stack.down(print)
+
+
+def executors(work: Path, events: int, rounds: int) -> list[Cost]:
+    """Median seconds of a batch of a Spark cluster of one executor of one core, and of two.
+
+    The driver, the S3 server and the executors share this machine's cores.
+    """
+    declared = landing.without_deduplication(landing.stream_of_day(work, events))
+    assert isinstance(declared.source, FileSource)
+    lines = [
+        line
+        for path in sorted(Path(declared.source.path).rglob("*.jsonl"))
+        for line in path.read_bytes().splitlines(keepends=True)
+    ]
+    stack = Stack(Lake(str(work / "cluster")))
+    found = []
+    try:
+        cluster.start(stack, print)
+        for count in range(1, len(WORKERS) + 1):
+            settings = {**cluster.conf(stack), "spark.cores.max": str(count)}
+            file = work / "spark.conf"
+            file.write_text("".join(f"{one} {value}\n" for one, value in settings.items()), "utf-8")
+            os.environ["HEADWATER_SPARK_CONF"] = str(file)
+            root = f"{_BUCKET}/executors-{count}"
+            seconds = _landed_by_all(root, declared, lines, rounds)
+            told = f"{len(lines) / seconds:,.0f} records a second"
+            found.append(Cost(f"{count} executors of one core: {told}", seconds))
+        return found
+    finally:
+        os.environ.pop("HEADWATER_SPARK_CONF", None)
+        stack.down(print)
+
+
+def _landed_by_all(root: str, declared: Stream, lines: list[bytes], rounds: int) -> float:
+    """Median seconds of a batch of lines in some files; the first batch is not counted."""
+    folder = f"{root}/landing"
+    stream, seconds = replace(declared, source=FileSource(path=folder)), []
+    spark = session("bench", f"{root}/lake")
+    try:
+        for number in range(rounds + 1):
+            for part in range(_FILES):
+                name = f"{number:02}-{part}.jsonl"
+                storage_at(folder).put(name, b"".join(lines[part::_FILES]))
+            began = time.perf_counter()
+            landing.landing_query(spark, stream, f"{root}/lake")
+            seconds.append(time.perf_counter() - began)
+    finally:
+        stop(spark)
+    return statistics.median(seconds[1:])
 
 
 def _grown(place: str, root: str, declared: Stream, day: bytes, rounds: int) -> Iterator[Cost]:

@@ -1,7 +1,8 @@
 """`make cluster`: the same day on a Spark cluster, with lake and landing folder on S3.
 
 Starts an S3 server, PostgreSQL for the catalog, a Spark master and two workers on this machine,
-runs the demonstration there, and stops them.
+runs the demonstration there, and stops them. `--live` has the live marketplace at work there
+afterwards; `--faults` runs the tests that kill parts of such a cluster instead.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ from ingest.storage.layout import Lake
 # A second run of another seed needs another lake; `make clean` removes both.
 LAKE, LANDING = f"s3a://{s3.BUCKET}/lake", f"s3a://{s3.BUCKET}/landing"
 CATALOG = "catalog"
+FAULT_TESTS = (
+    ("tests/cluster",),
+    ("tests/s3/test_streams.py",),
+    ("tests/build/test_shared_catalog.py",),
+)
 # Two workers of one core and 2 GB each run one application at a time.
 EXECUTORS = {
     "spark.executor.cores": "1",
@@ -93,13 +99,40 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m demo.cluster", parents=[demo.parser(with_help=False)], description=__doc__
     )
     line.add_argument("--packed", type=Path, help="file of `make pack` that executors unpack")
+    line.add_argument(
+        "--live", type=float, metavar="SECONDS", help="then run the live marketplace, for so long"
+    )
+    line.add_argument(
+        "--faults", action="store_true", help="run the tests that kill parts of a cluster, no more"
+    )
     line.add_argument("--keep", action="store_true", help="leave the cluster running")
     return line
+
+
+def run_fault_tests() -> int:
+    """Run the tests that kill workers, drivers, the S3 server and the catalog's database.
+
+    Returns the first exit code that is not 0. Each folder needs a process of its own.
+    """
+    commands = ([sys.executable, "-m", "pytest", "-m", "long", *each] for each in FAULT_TESTS)
+    codes = [subprocess.run(command, check=False).returncode for command in commands]
+    return next((code for code in codes if code), 0)
+
+
+def play(chosen: argparse.Namespace, console: Console) -> int:
+    """The demonstration, and the live marketplace if asked for. Returns as they do."""
+    code = demo.play(chosen.seed, chosen.size, console)
+    if code or not chosen.live:
+        return code
+    command = [sys.executable, "-m", "live", "--seconds", str(chosen.live)]
+    return subprocess.run(command, check=False).returncode
 
 
 def main() -> int:
     """Returns as the demonstration does, or 1 where a service does not start."""
     chosen = parser().parse_args()
+    if chosen.faults:
+        return run_fault_tests()
     os.environ.update(HEADWATER_LAKE=LAKE, HEADWATER_LANDING=LANDING)
     console = Console(width=None if sys.stdout.isatty() else 140)
 
@@ -113,7 +146,7 @@ def main() -> int:
             start(stack, say)
             stack.up(say, only=["postgres"])
             prepare(stack, chosen.packed)
-            return demo.play(chosen.seed, chosen.size, console)
+            return play(chosen, console)
         finally:
             if not chosen.keep:
                 stack.down(say)

@@ -111,8 +111,10 @@ def _play(
     )
     shop.open()
     applications.open()
-    board, root, watch = Board(lake), Path(lake.root), Parts(stack)
-    server = Server(root / "_logs" / "serve.log", chosen.kills, random.Random(chosen.seed))
+    board, watch = Board(lake), Parts(stack)
+    server = Server(
+        Path(lake.local.root, "_logs", "serve.log"), chosen.kills, random.Random(chosen.seed)
+    )
     console.print(f"Starting ingest serve; its log: {server.log}", highlight=False)
     console.print(f"sql: jdbc:hive2://127.0.0.1:{server.port}", highlight=False)
     with serving(server):
@@ -145,7 +147,7 @@ def _play(
         _caught_up(database, stack.address("kafka"), board, server, watch)
     totals = board.totals()
     console.print(board.table())
-    for one in latencies(root, measured):
+    for one in latencies(lake.root, measured):
         console.print(one.text, highlight=False, soft_wrap=True)
     told = ", ".join(f"{name} {size:,.0f}" for name, size in usage.memory.items())
     total = sum(usage.memory.values())
@@ -156,7 +158,7 @@ def _play(
         console.print(f"Cores: {sum(usage.cores.values()):.2f} ({told}).", highlight=False)
     quarantined = {one.stream: one.quarantined for one in totals.values()}
     different = 0
-    for row in compared(root, database, produced, quarantined):
+    for row in compared(lake.root, database, produced, quarantined):
         different += not row.is_same
         mark = "" if row.is_same else "   DIFFERENT"
         console.print(f"{row.what}: {row.truth} = {row.landed}{mark}", highlight=False)
@@ -255,16 +257,16 @@ def _caught_up(database: str, broker: str, board: Board, server: Server, watch: 
         if (
             is_confirmed(database, position)
             and all(has_read_all(board.lake, broker, f"live__{name}") for name in STREAMS)
-            and _are_applied(Path(board.lake.root), board.totals()["customers"])
+            and _are_applied(board.lake.root, board.totals()["customers"])
         ):
             return
         time.sleep(2.0)
 
 
-def _are_applied(root: Path, customers: StreamProgress) -> bool:
+def _are_applied(lake: str, customers: StreamProgress) -> bool:
     """Whether the tables of living rows and the models hold all that has landed."""
     return customers.current_batch_id >= customers.newest_batch_id and all(
-        is_up_to_date(root, f"silver.{name}")
+        is_up_to_date(lake, f"silver.{name}")
         for name in ("live_orders_current", "live_page_view_events")
     )
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
 from rich.table import Table
 
@@ -46,7 +45,7 @@ class Board:
         for name, one in self.totals().items():
             lag = "" if one.lag is None else f"{one.lag:,}"
             rate = f"{self._rate(name, one.landed):,.0f}"
-            age = age_when_landed(Path(self.lake.bronze(one.table)), STREAMS[name])
+            age = age_when_landed(self.lake.bronze(one.table), STREAMS[name])
             latency = "" if age is None else f"{age:,.1f} s"
             cells = (one.state, rate, f"{one.landed:,}", lag, latency, f"{one.quarantined:,}")
             shown.add_row(one.stream, *cells, _ago(one.last_batch_at))

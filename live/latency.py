@@ -12,13 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from deltalake import DeltaTable, QueryBuilder
-
-from ingest.storage.layout import is_table
+from demo.lake import Lake
+from ingest.storage import layout
 
 # Milliseconds of Unix time in which each stream's rows were made.
 _MADE = {
@@ -60,18 +57,18 @@ class Latency:
         return f"{self.what}: {parts} s; p95 by minute: {minutes}"
 
 
-def latencies(lake: Path, since: float) -> Iterator[Latency]:
+def latencies(lake: str, since: float) -> Iterator[Latency]:
     """Those of rows that were made after `since`, in seconds of Unix time."""
     made = {name: _made(lake, name, since) for name in _MADE}
     for name, rows in made.items():
-        committed = _commits(lake / "bronze" / f"live__{name}")
+        committed = _commits(lake, f"bronze.live__{name}")
         ages = [(at, committed[batch] - at) for batch, at in rows if batch in committed]
         yield from _told(f"live.{name}: made to bronze", since, ages)
     marks = _marks(lake)
     of_graph = {}
     for model, name in _MODELS.items():
         batches, recorded = marks.get(model, ([], []))
-        times = _written(lake.joinpath(*model.split(".")), recorded)
+        times = _written(lake, model, recorded)
         places = [(bisect.bisect_left(batches, batch), at) for batch, at in made[name]]
         found = [(place, at) for place, at in places if place < len(times)]
         if model in _LIVE_MODELS:
@@ -83,12 +80,11 @@ def latencies(lake: Path, since: float) -> Iterator[Latency]:
     yield from _told("the whole graph: made to the end of a build", since, whole)
 
 
-def is_up_to_date(lake: Path, model: str) -> bool:
+def is_up_to_date(lake: str, model: str) -> bool:
     """Whether a model has read all that its stream has landed."""
-    path = lake / "bronze" / f"live__{_MODELS[model]}"
-    if not is_table(str(path)):
-        return True
-    newest = _asked(path, "select max(_batch_id) as newest from this")["newest"][0].as_py()
+    asked = "select max(_batch_id) as newest from this"
+    rows = _asked(lake, f"bronze.live__{_MODELS[model]}", asked)
+    newest = rows[0]["newest"] if rows else None
     batches, _ = _marks(lake).get(model, ([], []))
     return newest is None or (bool(batches) and batches[-1] >= newest)
 
@@ -108,21 +104,17 @@ def _part(seconds: Sequence[float], part: float) -> float:
     return sorted(seconds)[int(len(seconds) * part)]
 
 
-def _made(lake: Path, name: str, since: float) -> list[tuple[int, float]]:
+def _made(lake: str, name: str, since: float) -> list[tuple[int, float]]:
     """The batch of each row, and when it was made."""
-    path = lake / "bronze" / f"live__{name}"
-    if not is_table(str(path)):
-        return []
     asked = f"select _batch_id, cast({_MADE[name]} as double) / 1000 as made from this"  # noqa: S608
-    rows = _asked(path, asked)
-    pairs = zip(rows["_batch_id"].to_pylist(), rows["made"].to_pylist(), strict=True)
+    pairs = ((row["_batch_id"], row["made"]) for row in _asked(lake, f"bronze.live__{name}", asked))
     return [(batch, at) for batch, at in pairs if at is not None and at >= since]
 
 
-def _commits(path: Path) -> dict[int, float]:
+def _commits(lake: str, table: str) -> dict[int, float]:
     """When the rows of each batch were committed, by their `_batch_id`."""
     found: dict[int, float] = {}
-    for at, actions in _history(path, ("WRITE", "STREAMING UPDATE")):
+    for at, actions in _history(lake, table, ("WRITE", "STREAMING UPDATE")):
         for action in actions:
             stats = json.loads(action.get("add", {}).get("stats") or "{}")
             if (batch := stats.get("minValues", {}).get("_batch_id")) is not None:
@@ -130,13 +122,13 @@ def _commits(path: Path) -> dict[int, float]:
     return found
 
 
-def _written(path: Path, recorded: list[float]) -> list[float]:
+def _written(lake: str, table: str, recorded: list[float]) -> list[float]:
     """When the rows of each mark could be read: the model's last commit before it was recorded.
 
     Marks are written down when all models of a build are done. One of a build that wrote nothing
     counts as it was recorded.
     """
-    commits = [at for at, _ in _history(path, ("WRITE", "MERGE", "DELETE"))]
+    commits = [at for at, _ in _history(lake, table, ("WRITE", "MERGE", "DELETE"))]
     found = []
     for before, at in zip([0.0, *recorded], recorded, strict=False):
         place = bisect.bisect_right(commits, at)
@@ -145,10 +137,12 @@ def _written(path: Path, recorded: list[float]) -> list[float]:
     return found
 
 
-def _history(path: Path, operations: Sequence[str]) -> Iterator[tuple[float, list[Any]]]:
+def _history(lake: str, table: str, operations: Sequence[str]) -> Iterator[tuple[float, list[Any]]]:
     """When each commit by one of these operations was made, and its actions, oldest first."""
-    for file in sorted((path / "_delta_log").glob("*.json")):
-        actions = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    storage = layout.storage_at(layout.Lake(lake).table(*table.split(".")))
+    names = sorted(one.name for one in storage.list(layout.LOG) if one.name.endswith(".json"))
+    for name in names:
+        actions = list(map(json.loads, (storage.read(f"{layout.LOG}/{name}") or b"").splitlines()))
         told: dict[str, Any] = next(
             (one["commitInfo"] for one in actions if "commitInfo" in one), {}
         )
@@ -156,14 +150,11 @@ def _history(path: Path, operations: Sequence[str]) -> Iterator[tuple[float, lis
             yield told["timestamp"] / 1e3, actions
 
 
-def _marks(lake: Path) -> Mapping[str, tuple[list[int], list[float]]]:
+def _marks(lake: str) -> Mapping[str, tuple[list[int], list[float]]]:
     """Up to which batch each model had read, and when that was written down."""
-    path = lake / "ops" / "model_marks"
-    if not is_table(str(path)):
-        return {}
-    rows = _asked(path, "select model, mark, recorded_at from this order by mark, recorded_at")
+    asked = "select model, mark, recorded_at from this order by mark, recorded_at"
     found: dict[str, tuple[list[int], list[float]]] = {}
-    for row in rows.to_pylist():
+    for row in _asked(lake, "ops.model_marks", asked):
         batches, times = found.setdefault(row["model"], ([], []))
         if row["mark"] is not None and (not batches or row["mark"] > batches[-1]):
             batches.append(row["mark"])
@@ -171,6 +162,6 @@ def _marks(lake: Path) -> Mapping[str, tuple[list[int], list[float]]]:
     return found
 
 
-def _asked(path: Path, question: str) -> pa.Table:
-    answer = QueryBuilder().register("this", DeltaTable(str(path))).execute(question)
-    return pa.table(answer.read_all())
+def _asked(lake: str, table: str, question: str) -> list[dict[str, Any]]:
+    tables = Lake(lake)
+    return tables.rows(question, table) if tables.holds(table) else []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 import json
 from datetime import datetime
-from pathlib import Path
+
+from ingest.storage.layout import LOG, storage_at
 
 # Digits of a commit's name: a checkpoint beside it has a longer one.
 _DIGITS = 20
@@ -13,16 +14,17 @@ _DIGITS = 20
 _MOST = 5
 
 
-def age_when_landed(table: Path, column: str) -> float | None:
+def age_when_landed(table: str, column: str) -> float | None:
     """Seconds from their own time to the newest commit of rows, of the oldest row in it.
 
-    `column` holds that time, as an instant or in milliseconds of Unix time. None where there is
-    no such commit, or it does not tell.
+    `table` is its URL; `column` holds that time, as an instant or in milliseconds of Unix time.
+    None where there is no such commit, or it does not tell.
     """
-    log = table / "_delta_log"
-    commits = (file for file in log.glob("*.json") if len(file.stem) == _DIGITS)
+    storage = storage_at(table)
+    names = (one.name for one in storage.list(LOG))
+    commits = (name for name in names if name[_DIGITS:] == ".json")
     for commit in heapq.nlargest(_MOST, commits):
-        actions = list(map(json.loads, commit.read_bytes().splitlines()))
+        actions = list(map(json.loads, (storage.read(f"{LOG}/{commit}") or b"").splitlines()))
         at = next((one["commitInfo"]["timestamp"] for one in actions if "commitInfo" in one), None)
         new = [one["add"] for one in actions if one.get("add", {}).get("dataChange")]
         if at is not None and new:

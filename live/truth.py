@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import psycopg
-import pyarrow as pa
 from confluent_kafka import Consumer, TopicPartition
-from deltalake import DeltaTable, QueryBuilder
 from psycopg import sql
 from pyspark.sql.types import VariantVal
 
+from demo import lake as reader
 from ingest.sources.query_checkpoint import checkpoint_of
-from ingest.storage.layout import Lake, is_table
+from ingest.storage.layout import Lake
 
 SLOT = "headwater_live"
 _TIME = "to_char({} at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US')"
@@ -25,9 +23,9 @@ _TIME_HERE = "to_char({}, '%Y-%m-%d %H:%M:%S%.6f')"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A table of living rows: where it is, and its columns and a sum, there and in PostgreSQL."""
+    """A table of living rows: its name, and its columns and a sum, in the lake and PostgreSQL."""
 
-    path: str
+    name: str
     columns: str
     columns_there: str
     total: str
@@ -37,14 +35,14 @@ class Kept:
 _KEPT = {
     # By the stream itself, and by a model.
     "customers": Kept(
-        "bronze/live__customers__current",
+        "bronze.live__customers__current",
         f"customer_id, name, city, md5(about), {_TIME_HERE.format('updated_at')}",
         f"customer_id, name, city, md5(about), {_TIME.format('updated_at')}",
         "length(about)",
         "length(about)",
     ),
     "orders": Kept(
-        "silver/live_orders_current",
+        "silver.live_orders_current",
         f"order_id, customer_id, order_status, amount_eur_cents, {_TIME_HERE.format('placed_at')}",
         f"order_id, customer_id, status, (amount * 100)::bigint, {_TIME.format('placed_at')}",
         "amount_eur_cents",
@@ -68,7 +66,7 @@ class Compared:
 
 
 def compared(
-    lake: Path, database: str, produced: Mapping[str, int], quarantined: Mapping[str, int]
+    lake: str, database: str, produced: Mapping[str, int], quarantined: Mapping[str, int]
 ) -> Iterator[Compared]:
     """Rows and sums of each kept table, events of each topic, and that nothing was refused."""
     with psycopg.connect(database) as connection:
@@ -78,8 +76,8 @@ def compared(
             there = asked(sql.SQL(kept.columns_there), name)
             rows = set(connection.execute(there).fetchall())
             total = connection.execute(asked(sql.SQL(f"sum({kept.total_there})"), name)).fetchone()
-            found = _asked(lake, kept.path, f"select {kept.columns} from this")  # noqa: S608
-            sums = _asked(lake, kept.path, f"select sum({kept.total}) from this")  # noqa: S608
+            found = _asked(lake, kept.name, f"select {kept.columns} from this")  # noqa: S608
+            sums = _asked(lake, kept.name, f"select sum({kept.total}) from this")  # noqa: S608
             yield Compared(f"{table}: rows", f"{len(rows):,}", f"{len(found):,}")
             different = len(rows.symmetric_difference(set(found)))
             yield Compared(f"{table}: rows that differ", "0", f"{different:,}")
@@ -94,10 +92,10 @@ def compared(
         yield Compared(f"{stream}: quarantined", "0", f"{count:,}")
 
 
-def _times(lake: Path) -> tuple[int, int]:
+def _times(lake: str) -> tuple[int, int]:
     """Some events, which tell their time in Avro and in a header, and how many tell two times."""
     question = "select data, to_char(time, '%Y-%m-%dT%H:%M:%S%.3f') from this limit 20000"
-    rows = _asked(lake, "bronze/live__events", question)
+    rows = _asked(lake, "bronze.live__events", question)
     wrong = sum(
         datetime.fromisoformat(VariantVal(data["value"], data["metadata"]).toPython()["at"])
         != datetime.fromisoformat(f"{at}+00:00")
@@ -147,24 +145,20 @@ def has_read_all(lake: Lake, servers: str, table: str) -> bool:
         consumer.close()
 
 
-def landed(lake: Path, topic: str) -> tuple[int, int]:
+def landed(lake: str, topic: str) -> tuple[int, int]:
     """Rows of a topic's table, and how many of them are there twice."""
     # No partition has so many messages as its number is multiplied by.
     question = (
         "select count(*) as n, count(distinct (_partition * 1000000000000 + _offset)) as m "
         "from this"
     )
-    told = _asked(lake, f"bronze/{topic.replace('.', '__')}", question)
+    told = _asked(lake, f"bronze.{topic.replace('.', '__')}", question)
     return (told[0][0], told[0][0] - told[0][1]) if told else (0, 0)
 
 
-def _asked(lake: Path, table: str, question: str) -> list[tuple[Any, ...]]:
-    """What somebody else's reader than Spark, DataFusion, answers; nothing without the table.
-
-    `table` is its path in the lake.
-    """
-    path = lake / table
-    if not is_table(str(path)):
+def _asked(lake: str, table: str, question: str) -> list[tuple[Any, ...]]:
+    """What another reader than Spark answers; nothing without the table."""
+    tables = reader.Lake(lake)
+    if not tables.holds(table):
         return []
-    answer = QueryBuilder().register("this", DeltaTable(str(path))).execute(question).read_all()
-    return [tuple(row.values()) for row in pa.table(answer).to_pylist()]
+    return [tuple(row.values()) for row in tables.rows(question, table)]

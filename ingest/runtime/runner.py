@@ -111,7 +111,7 @@ def land_until_stopped(
         turns=turns,
     )
     queries, errors = restart(streams)
-    log.info("%d streams are running; Ctrl-C stops them", len(queries))
+    log.info("streams running: %d; Ctrl-C stops them", len(queries))
     begun()
     try:
         with kept_up(queries, partial(_in_own_pool, spark)):

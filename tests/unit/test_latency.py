@@ -40,7 +40,7 @@ def test_a_row_is_in_a_model_where_its_table_has_it(tmp_path: Path) -> None:
     recorded = times(now + 1_000, now + 2_000)
     marks = {"model": [MODEL] * 2, "mark": [1, 2], "recorded_at": recorded}
     append(tmp_path, "ops", "model_marks", **marks)
-    found = {one.what: one for one in latencies(tmp_path, now - 120)}
+    found = {one.what: one for one in latencies(str(tmp_path), now - 120)}
     bronze, model = found["live.page_views: made to bronze"], found[f"{MODEL}: made to model"]
     graph = found["the whole graph: made to the end of a build"]
     assert 100 <= bronze.parts[-1] < 500

@@ -37,15 +37,15 @@ def test_a_latency_is_that_of_the_oldest_row_of_the_newest_batch(
     append(tmp_path, column, now - 5_000, now - 1_000)
     # Its files are written anew, and no row is.
     DeltaTable(tmp_path).optimize.compact()
-    age = age_when_landed(tmp_path, column)
+    age = age_when_landed(str(tmp_path), column)
     assert age is not None
     assert 5_000 <= age < 10_000
 
 
 def test_latency_needs_landed_rows_with_a_time(tmp_path: Path) -> None:
-    assert age_when_landed(tmp_path / "none", "viewed_at") is None
+    assert age_when_landed(str(tmp_path / "none"), "viewed_at") is None
     append(tmp_path, "viewed_at", time.time())
-    assert age_when_landed(tmp_path, "recorded_at") is None
+    assert age_when_landed(str(tmp_path), "recorded_at") is None
 
 
 def test_each_stream_and_model_has_its_line(
