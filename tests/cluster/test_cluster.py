@@ -22,6 +22,7 @@ from ingest.stack import s3
 from ingest.stack.spark import WORKERS
 from ingest.stack.stack import Stack
 from ingest.storage import layout
+from tests import killed_drivers
 from tests.build.lake import ROOT
 from tests.waiting import wait_until
 
@@ -36,12 +37,12 @@ class Cluster:
     stack: Stack
     environ: Mapping[str, str]
 
-    def ingest(self, *arguments: str) -> subprocess.Popen[str]:
-        """A command of a driver."""
+    def ingest(self, *arguments: str, failpoint: str = "") -> subprocess.Popen[str]:
+        """A command of a driver, which is killed at a step of a batch if one is named."""
         return subprocess.Popen(
             [sys.executable, "-m", "ingest", *arguments],
             cwd=ROOT,
-            env=self.environ,
+            env={**self.environ, "HEADWATER_FAILPOINT": failpoint},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -120,3 +121,13 @@ def test_every_record_lands_once_though_a_worker_is_killed_meanwhile(
     found = lake.rows("select truck_id, recorded_at from this", TABLE)
     there = {(row["truck_id"], row["recorded_at"]) for row in found}
     assert len(there) == len(found) == expected
+
+
+@pytest.mark.long
+def test_every_record_lands_once_though_the_driver_is_killed_in_a_batch(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    def run(step: str) -> subprocess.Popen[str]:
+        return cluster.ingest("run", "--select", f"source:{killed_drivers.STREAM}", failpoint=step)
+
+    killed_drivers.check(run, tmp_path, LAKE, LANDING)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -19,6 +23,8 @@ from ingest.stack.s3 import BUCKET
 from ingest.storage import delta_log
 from ingest.storage.layout import Lake, storage_at
 from ingest.storage.locks import stream_lock
+from tests import killed_drivers
+from tests.build.lake import ROOT
 from tests.s3.test_spark import LAKE, spark  # noqa: F401
 from tests.s3_server import S3Server
 from tests.spark.workshop import node
@@ -82,3 +88,22 @@ def test_a_stream_goes_on_when_the_server_is_back(
         put(number)
     wait_until(lambda: landed() == list(range(30)) or landing.done())
     assert not landing.done(), landing.result()
+
+
+def test_every_record_lands_once_though_the_driver_is_killed_in_a_batch(
+    server: S3Server, tmp_path: Path
+) -> None:
+    lake = f"s3a://{BUCKET}/lake-of-killed"
+    own = {**server.environ(), "HEADWATER_LAKE": lake, "HEADWATER_LANDING": LANDING}
+
+    def run(step: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "ingest", "run", "--select", f"source:{killed_drivers.STREAM}"],
+            cwd=ROOT,
+            env={**os.environ, **own, "HEADWATER_FAILPOINT": step},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    killed_drivers.check(run, tmp_path, lake, LANDING)
