@@ -26,9 +26,11 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from ingest import settings
 from ingest.errors import HeadwaterError
+from ingest.runtime import spark_errors
 from ingest.spark import internals, launch, metastore, profiles, races
 from ingest.spark.checkpointed import CheckpointCache
 from ingest.storage import embedded_catalog
+from ingest.storage.layout import storage_at
 
 _WAREHOUSE = "spark.sql.warehouse.dir"
 # dbt's own names of its commands that open no connection.
@@ -54,6 +56,7 @@ class HeadwaterPlugin(dbtPlugin):
                 credentials.server_side_parameters or {}
             )
             prepare(credentials.server_side_parameters)
+            check_storage(lake_of(credentials.server_side_parameters))
             log_java(Path(settings.local_folder(lake_of(credentials.server_side_parameters))))
         except HeadwaterError as error:
             raise DbtRuntimeError(f"{error.code}: {error}") from None
@@ -67,6 +70,15 @@ def prepare(parameters: Mapping[str, Any]) -> None:
         embedded_catalog.hold(folder)
     if not _spark_runs():
         adopt(launch.cleaned(os.environ))
+
+
+def check_storage(lake: str) -> None:
+    """Ask a lake that is elsewhere for its folders: Spark would try for minutes what cannot be.
+
+    Raises StorageFailed.
+    """
+    if settings.is_remote(lake):
+        next(iter(storage_at(lake).list("")), None)
 
 
 def session_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,7 +168,8 @@ def adopt(environ: Mapping[str, str]) -> None:
 def keep_rows() -> None:
     """Let what models that follow changes cache be checkpointed, as `ingest` does by itself.
 
-    And let two builds that create the same thing at the same moment both succeed.
+    Let two builds that create the same thing at the same moment both succeed, and say what Spark
+    says of S3 in a line.
     """
     from dbt.adapters.spark.session import Cursor
     from py4j.protocol import Py4JJavaError
@@ -176,7 +189,12 @@ def keep_rows() -> None:
             return self._df
 
         statement = sql % parameters if parameters else sql
-        self._df = races.repeated(lambda: keeper.run(given, statement), statement, failures)
+        try:
+            self._df = races.repeated(lambda: keeper.run(given, statement), statement, failures)
+        except failures as error:
+            if said := spark_errors.of_s3(str(error), "the lake"):
+                raise DbtDatabaseError(f"{said.code}: {said}") from None
+            raise
 
     execute.keeps = True  # type: ignore[attr-defined]
     Cursor.execute = execute  # type: ignore[method-assign]

@@ -93,6 +93,12 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
     return TerminalError(f"{stream}: {cause(error)}; see {log}")
 
 
+def of_s3(text: str, what: str) -> StorageFailed | None:
+    """What Spark says of S3, in a line about `what`; None where it says nothing of it."""
+    found = _OF_S3A.search(text)
+    return _of_s3a(found[0], what) if found else None
+
+
 def may_be_of_a_file(error: Exception) -> bool:
     """Whether an error may come of what is in a file, because nothing is known that says otherwise.
 
@@ -127,8 +133,8 @@ def _of_storage(text: str, stream: str) -> HeadwaterError | None:
     if found := _OF_A_STORE.search(text):
         kind = StorageAway if found["kind"] == "Away" else StorageFailed
         return kind(f"{stream}: {found['line']}")
-    if found := _OF_S3A.search(text):
-        return _of_s3a(found[0], stream)
+    if said := of_s3(text, stream):
+        return said
     if found := _STORAGE.search(text):
         return StorageFailed(
             f"{stream}: the lake cannot be written ({found[0]}): make room or give the right, then "
