@@ -36,7 +36,7 @@ from live.wishes import Wishes
 # Seconds in which all that was produced has landed, once nothing more comes.
 _TO_CATCH_UP = 300.0
 # Seconds in which the streams begin, of the first play: Spark, connector, snapshot.
-_TO_BEGIN = 180.0
+_TO_BEGIN = 400.0
 # Seconds between two looks at memory and cores.
 _LOOK_EVERY = 5.0
 
