@@ -34,7 +34,7 @@ from live.usage import MEMORY, Usage
 from live.wishes import Wishes
 
 # Seconds in which all that was produced has landed, once nothing more comes.
-_TO_CATCH_UP = 300.0
+_TO_CATCH_UP = 900.0
 # Seconds in which the streams begin, of the first play: Spark, connector, snapshot.
 _TO_BEGIN = 400.0
 # Seconds between two looks at memory and cores.
