@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _ON_SCHEMA_CHANGE = ("append_new_columns", "fail", "ignore", "sync_all_columns")
 _KINDS = ("model", "seed", "snapshot", "test")
+# Options that a materialization reads, and others do not.
+_READ_BY = {"incremental": MERGE, "apply_changes": APPLY_CHANGES, "table": frozenset[str]()}
 _READ = re.compile(r"config\.(?:meta_)?(?:get|require)\(\s*['\"]([\w-]+)['\"]")
 
 
@@ -95,7 +97,7 @@ def _problems(node: Any, known: frozenset[str]) -> Iterator[str]:
 def _unread(node: Any, names: set[str], known: frozenset[str] | set[str]) -> Iterator[str]:
     """Keys of a node's `config` and `meta` that nothing reads."""
     # dbt notes which keys the code of a Python model reads.
-    own = {*OF_PYTHON, *(node.config["config_keys_used"] if names & OF_PYTHON else ())}
+    own = {*OF_PYTHON, *(node.config["config_keys_used"] or ())}
     read = known | own | set(_READ.findall(node.raw_code or ""))
     for name in sorted(names - read):
         if name not in REFUSED:
@@ -106,10 +108,9 @@ def _unread(node: Any, names: set[str], known: frozenset[str] | set[str]) -> Ite
         if name in OURS & names and node.config.get(name) != value:
             yield f"{name} is in config and in its meta, with different values"
         # Other keys of `meta` are the user's own.
-        if node.config.materialized in ("incremental", "apply_changes") and name not in OURS:
-            near = _nearest(name, OURS & known, 0.85)
-            if near and name not in known:
-                yield f"nothing reads meta.{name}{near}"
+        expected = known & _READ_BY.get(node.config.materialized, frozenset())
+        if name not in known and (near := _nearest(name, expected, 0.85)):
+            yield f"nothing reads meta.{name}{near}"
 
 
 def _nearest(name: str, known: frozenset[str] | set[str], alike: float) -> str:
@@ -119,11 +120,11 @@ def _nearest(name: str, known: frozenset[str] | set[str], alike: float) -> str:
 
 def _misplaced(config: Any) -> Iterator[str]:
     """Options of one materialization on a model of another."""
-    read = {"incremental": MERGE, "apply_changes": APPLY_CHANGES, "table": frozenset[str]()}
-    if config.materialized not in read:
+    if config.materialized not in _READ_BY:
         return
     # The project names these columns for a whole folder.
-    others = (MERGE | APPLY_CHANGES) - read[config.materialized] - {"start_column", "end_column"}
+    read = {*_READ_BY[config.materialized], "start_column", "end_column"}
+    others = (MERGE | APPLY_CHANGES) - read
     for name in sorted(others & set(config)):
         owner = "incremental" if name in MERGE else "apply_changes"
         yield f"{name} is an option of materialized: {owner}, not of {config.materialized}"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from dbt.artifacts.resources.v1.components import ColumnInfo
+from dbt.artifacts.resources.v1.config import TestConfig
 from dbt.artifacts.resources.v1.model import ModelConfig
 from dbt.artifacts.resources.v1.snapshot import SnapshotConfig
 from dbt.cli.main import dbtRunner
@@ -149,7 +150,8 @@ def test_option_without_meaning_is_refused(config: dict[str, Any], text: str) ->
         {"databricks_tags": {"a": None}, "tblproperties": {}, "liquid_clustered_by": "id"},
         {"persist_docs": {"relation": True}, "sql_header": "set a = 1", "location_root": "x"},
         {"auto_liquid_cluster": False},
-        {"materialized": "view", "start_column": "a", "meta": {"key": "a user's own"}},
+        {"materialized": "view", "start_column": "a"},
+        {**MERGE, "meta": {"key": "a user's own", "owner": "me"}},
     ],
 )
 def test_option_that_is_read_is_accepted(config: dict[str, Any]) -> None:
@@ -164,6 +166,11 @@ def test_option_that_the_model_or_a_package_reads_is_accepted() -> None:
     model = node(config, code='{{ config.require("own") }}')
     assert problems(model, macros=(OWN, package)) == []
     assert problems(model) == ["m: nothing reads the option theirs"]
+
+
+def test_option_of_a_test_that_nothing_reads_is_refused() -> None:
+    test = node(TestConfig.from_dict({"severty": "warn"}), kind="test")
+    assert problems(test) == ["m: nothing reads the option severty; did you mean severity?"]
 
 
 def test_options_of_this_project_are_refused_where_its_macros_are_not() -> None:
