@@ -26,8 +26,9 @@
     into {{ target }} as {{ target_alias }}
     using {{ source }} as {{ source_alias }}
     on {{ predicates | join(' and ') }}
-    {#- The order of kinds is that of Spark's grammar. -#}
-    {%- for kind in ('matched', 'not_matched', 'not_matched_by_source') -%}
+    {#- The order of kinds is that of Spark's grammar. An input that dbt cut lacks most rows. -#}
+    {%- for kind in ('matched', 'not_matched', 'not_matched_by_source')
+        if not (kind == 'not_matched_by_source' and (flags.EMPTY or flags.SAMPLE)) -%}
         {%- for clause in merge_clauses() if clause.when == kind %}
     when {{ kind | replace('_', ' ') }}{{ ' and (' ~ clause.condition ~ ')' if clause.condition }}
     then {{ merge_action(clause.then, columns) }}
