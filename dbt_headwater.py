@@ -4,8 +4,8 @@ dbt loads every top-level module whose name starts with `dbt_` as a plugin, afte
 flags, profile and project and before it opens a connection. Commands that open a Spark session
 of their own get the project's Java, Python and Spark whatever the shell says, and hold the
 embedded catalog; a second one ends in one line; rows that a model reads twice they keep as
-`ingest` does. Commands that only read the project are left alone. Commands on a server only have
-its errors made short.
+`ingest` does. Commands that only read the project are left alone, but for the check of the models'
+options. Commands on a server only have its errors made short.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from dbt.plugins.manager import dbtPlugin
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from ingest import settings
-from ingest.errors import HeadwaterError
+from ingest.errors import HeadwaterError, OptionsRefused
+from ingest.model_options.checks import check_options
 from ingest.runtime import spark_errors
 from ingest.spark import internals, launch, metastore, profiles, races
 from ingest.spark.checkpointed import CheckpointCache
@@ -61,6 +62,18 @@ class HeadwaterPlugin(dbtPlugin):
         except HeadwaterError as error:
             raise DbtRuntimeError(f"{error.code}: {error}") from None
         keep_rows()
+
+    def get_manifest_artifacts(self, manifest: Any) -> dict[str, Any]:
+        """Check what dbt has parsed; it asks for files to write, of which there are none."""
+        try:
+            check_options(manifest)
+        except OptionsRefused as error:
+            lines = [f"{error.code}: {problem}" for problem in error.problems]
+            raise DbtRuntimeError("\n".join(lines)) from None
+        return {}
+
+    # What `dbt_hook` sets, which would also put the method's name before each error.
+    get_manifest_artifacts.is_dbt_hook = True  # type: ignore[attr-defined]
 
 
 def prepare(parameters: Mapping[str, Any]) -> None:

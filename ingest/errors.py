@@ -83,6 +83,16 @@ class ProjectUnreadable(InputError):
     code = "PROJECT"
 
 
+class OptionsRefused(InputError):
+    """Options of dbt models that nothing reads, or that cannot be had."""
+
+    code = "OPTION"
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(problems))
+
+
 class SelectionEmpty(InputError):
     """A selector chose no stream."""
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # A folder of our own: dbt rewrites target/ at each command, and one may run beside us.
 _TARGET = "target/ingest"
+# A selector that matches nothing is a warning of dbt, and a mistake here.
+_STRICT = ("--warn-error-options", "{error: [NoNodesForSelectionCriteria]}")
 _WORDS = "use dbt's words, such as source:shop.* or source:shop.orders"
 
 
@@ -92,7 +94,7 @@ def selected(
     manifest: Manifest, kinds: Sequence[str], select: Sequence[str], exclude: Sequence[str] = ()
 ) -> set[str]:
     """Ids of the nodes of some kinds that selectors choose. Raises SelectionEmpty for none."""
-    arguments = ["ls", "--output", "json", "--output-keys", "unique_id"]
+    arguments = ["ls", *_STRICT, "--output", "json", "--output-keys", "unique_id"]
     for kind in kinds:
         arguments += ["--resource-type", kind]
     if select:

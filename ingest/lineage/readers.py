@@ -127,9 +127,14 @@ def _of_changes(node: Any, carried: frozenset[Path]) -> Iterator[Path]:
     if node.config.materialized != "apply_changes":
         return
     names = {path[0] for path in carried}
-    if names & {str(one).lower() for one in node.config.get("sequence_by") or ()}:
-        yield (str(node.config.get("start_column", "__START_AT")).lower(),)
-        yield (str(node.config.get("end_column", "__END_AT")).lower(),)
-    condition = node.config.get("apply_as_deletes")
+    if names & {str(one).lower() for one in _option(node, "sequence_by") or ()}:
+        yield (str(_option(node, "start_column") or "__START_AT").lower(),)
+        yield (str(_option(node, "end_column") or "__END_AT").lower(),)
+    condition = _option(node, "apply_as_deletes")
     if condition and read_by(f"select {condition} from changes", {"changes": carried})[0]:  # noqa: S608
         yield ("is_deleted",)
+
+
+def _option(node: Any, name: str) -> Any:
+    """An option of this project's macros, from `config` or its `meta` (`model_option`)."""
+    return node.config[name] if name in set(node.config) else node.config.meta.get(name)

@@ -16,6 +16,7 @@ from ingest import settings
 from ingest.declarations.project import declared_streams, parsed, selected
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError
+from ingest.model_options.checks import check_options
 from ingest.runtime import runner
 from ingest.runtime.progress import ProgressLog
 from ingest.serve.build_queue import BuildQueue
@@ -53,8 +54,9 @@ class Plan:
 
 
 def planned(streams: Sequence[str], build: Sequence[str]) -> Plan:
-    """Read the project. Raises DeclarationInvalid, ProjectUnreadable, SelectionEmpty."""
+    """Read the project. Raises DeclarationInvalid, OptionsRefused, ProjectUnreadable, and more."""
     manifest = parsed()
+    check_options(manifest)
     chosen = declared_streams(streams, manifest=manifest)
     models = models_of(manifest, selected(manifest, KINDS, build))
     return Plan(manifest, chosen, models, sources_of(manifest, chosen))

@@ -26,6 +26,9 @@
     {%- do run_statements(evolution) -%}
     {#- Delta cannot read a change data feed across a widened type. -#}
     {%- if feed and ' alter column ' in evolution -%}{%- set feed = start_feed() -%}{%- endif -%}
+    {%- if plan.target_columns and code != invocation_cache().codes.get(this | string) -%}
+        {%- do alter_table_options(this) -%}
+    {%- endif -%}
     {%- do run_statements(prepare_changes(plan)) -%}
     {%- do plan.update(first_row(run_statements(profile_changes(plan)))) -%}
     {%- do plan.update(first_row(run_statements(count_effects(plan)))) -%}

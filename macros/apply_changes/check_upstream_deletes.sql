@@ -3,7 +3,7 @@
     no change event records that such rows are gone.
 -#}
 {% macro check_upstream_deletes(query) -%}
-    {%- set keys = bare_names(key_columns(config.get('keys'))) | sort -%}
+    {%- set keys = bare_names(key_columns(model_option('keys'))) | sort -%}
     {%- for feed in feeds_in_sql(query) if 0 <= feed.watermark < feed.newest -%}
         {%- if bare_names(key_of(feed.table)) | sort != keys -%}
             {%- do check_replaced_rows(

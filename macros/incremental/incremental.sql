@@ -3,14 +3,16 @@
 
     dbt-spark would merge an empty input, which takes seconds. The build is skipped if the marker
     comments in the compiled text show that every input ends at the model's watermark, and if the
-    text is the one that built the table.
+    text is the one that built the table. A merge that also changes rows that its input lacks always
+    runs.
 -#}
 {% materialization incremental, adapter='spark', supported_languages=['sql', 'python'] -%}
     {%- set read = watermarks_in_sql(compiled_code) -%}
     {%- set feed = own_feed() -%}
     {%- set code = code_fingerprint(compiled_code) if read else none -%}
     {%- set known_code = invocation_cache().codes.get(this | string) if read else none -%}
-    {%- if is_incremental() and is_up_to_date(read) and code == known_code -%}
+    {%- if is_incremental() and is_up_to_date(read) and code == known_code
+        and not has_clause(['not_matched_by_source']) -%}
         {{ run_hooks(pre_hooks) }}
         {%- call noop_statement('main', 'nothing new', 'OK', 0) -%}
             {{ compiled_code }}
@@ -19,8 +21,8 @@
         {%- do cache_new_feeds(read, code, feed) -%}
         {{- return({'relations': [this.incorporate(type='table')]}) -}}
     {%- endif -%}
-    {%- if is_incremental() and known_code and code != known_code -%}
-        {%- do alter_clustering(this) -%}
+    {%- if is_incremental() and (not read or (known_code and code != known_code)) -%}
+        {%- do alter_table_options(this) -%}
     {%- endif -%}
     {%- set relations = dbt.materialization_incremental_spark() -%}
     {%- do drop_cached_input() -%}

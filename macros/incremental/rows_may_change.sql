@@ -3,7 +3,7 @@
     readers need the previous rows: `feed` if the table's change data feed contains them, `unknown`
     if nothing does, an empty text if rows never change.
 
-    Bronze tables are append-only, and so are tables of a merge that skips matched rows.
+    Bronze tables are append-only, and so are tables of a merge that only inserts.
 -#}
 {% macro rows_may_change(node) -%}
     {%- set is_source = node.resource_type == 'source' -%}
@@ -13,7 +13,8 @@
         {{- return('unknown') -}}
     {%- elif kind == 'apply_changes' or strategy in ('replace_where', 'insert_overwrite', 'microbatch') -%}
         {{- return('feed') -}}
-    {%- elif strategy == 'merge' and node.config.unique_key and not node.config.skip_matched_step -%}
+    {%- elif strategy == 'merge' and node.config.unique_key
+        and has_clause(['matched', 'not_matched_by_source'], node) -%}
         {{- return('feed') -}}
     {%- endif -%}
     {{- return('') -}}

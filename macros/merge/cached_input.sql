@@ -6,7 +6,7 @@
     client that created it if the merge fails, so it is cached on target `local` only.
 -#}
 {% macro cached_input() -%}
-    {%- if config.get('unique_key') and config.get('skip_matched_step')
+    {%- if config.get('unique_key') and not has_clause(['matched', 'not_matched_by_source'])
         and target.name == 'local' and model.language == 'sql' -%}
         {%- set view = this.incorporate(path={'identifier': this.identifier ~ '__dbt_tmp'}) -%}
         {{- return(view.include(database=false, schema=false)) -}}

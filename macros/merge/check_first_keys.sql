@@ -7,7 +7,7 @@
 -#}
 {% macro check_first_keys(code) -%}
     {%- set keys = key_columns(config.get('unique_key')) -%}
-    {%- if keys and config.get('incremental_strategy') == 'merge' and model.language == 'sql'
+    {%- if keys and config.get('incremental_strategy') == 'merge'
         and execute and not flags.EMPTY and watermarks_in_sql(code) -%}
         {%- set rows = '(' ~ code ~ '\n) as DBT_INTERNAL_SOURCE' -%}
         {%- set query -%}

@@ -8,8 +8,9 @@
         {%- if node.config.materialized != 'apply_changes' -%}
             {{- return(key_columns(node.config.unique_key)) -}}
         {%- endif -%}
-        {{- return(key_columns(node.config['keys']) + (
-            [node.config.start_column or '__START_AT'] if node.config.stored_as_scd_type | string == '2' else []
+        {{- return(key_columns(model_option('keys', node=node)) + (
+            [model_option('start_column', '__START_AT', node)]
+            if model_option('stored_as_scd_type', node=node) | string == '2' else []
         )) -}}
     {%- endfor -%}
     {{- return([]) -}}

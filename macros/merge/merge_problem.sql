@@ -15,8 +15,11 @@
     {%- endfor -%}
     {%- if not keys -%}
         {{- return('the model has no unique_key to find them by; use replace_where with affected_partitions()') -}}
-    {%- elif config.get('skip_matched_step') -%}
-        {{- return('skip_matched_step keeps the first copy of a row; leave it out') -}}
+    {%- elif not has_clause(['matched']) -%}
+        {{- return(
+            'merge without a clause for matched keeps the first copy of a row; add one' if model_option('merge')
+            else 'skip_matched_step keeps the first copy of a row; leave it out'
+        ) -}}
     {%- elif feed.by == 'changed_keys' and bare_names([feed.own_key])[0] not in names -%}
         {{- return('the model has no column ' ~ feed.own_key ~ ' to find them by; select it') -}}
     {%- elif feed.by == 'incremental_filter' and others and lower | sort != theirs | sort -%}

@@ -9,7 +9,7 @@
 -#}
 {% macro profile_merge_input(source, keys) -%}
     {%- set columns = [] -%}
-    {%- for column in config.get('merge_bounds') or []
+    {%- for column in model_option('merge_bounds') or []
         if column in keys or not feeds_in_sql(compiled_code) -%}
         {%- do columns.append(column) -%}
     {%- endfor -%}
@@ -41,7 +41,7 @@
         {%- set type, least, greatest, nulls = found[begin:begin + 4] -%}
         {%- if least and nulls == '0' and type != 'string' and typed_literal(type, least) -%}
             {%- do facts.bounds.append(
-                'DBT_INTERNAL_DEST.' ~ column ~ ' between ' ~ typed_literal(type, least)
+                merge_aliases()[0] ~ '.' ~ column ~ ' between ' ~ typed_literal(type, least)
                 ~ ' and ' ~ typed_literal(type, greatest)
             ) -%}
         {%- endif -%}

@@ -2,7 +2,7 @@
     Clustering clause for `liquid_clustered_by` (dbt-databricks' name), or dbt-spark's buckets.
 -#}
 {% macro spark__clustered_cols(label, required=false) -%}
-    {%- set liquid = config.get('liquid_clustered_by') -%}
+    {%- set liquid = model_option('liquid_clustered_by') -%}
     {%- if liquid -%}
         cluster by ({{ ([liquid] if liquid is string else liquid) | join(', ') }})
     {%- else -%}

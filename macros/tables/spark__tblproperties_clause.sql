@@ -10,15 +10,11 @@
     {%- if config.get('materialized') == 'apply_changes' -%}
         {%- do wanted.update({'delta.enableDeletionVectors': 'true'}) -%}
     {%- endif -%}
-    {%- do wanted.update(config.get('tblproperties') or {}) -%}
+    {%- do wanted.update(configured_properties()) -%}
     {%- if needs_feed() -%}
         {%- do wanted.update({
             'delta.enableChangeDataFeed': 'true', 'headwater.feed': invocation_id
         }) -%}
     {%- endif -%}
-    {%- set pairs = [] -%}
-    {%- for name, value in wanted.items() -%}
-        {%- do pairs.append("'" ~ name ~ "' = '" ~ value ~ "'") -%}
-    {%- endfor -%}
-    {%- if pairs %} tblproperties ({{ pairs | join(', ') }}) {%- endif -%}
+    {%- if wanted %} tblproperties ({{ properties_sql(wanted) }}) {%- endif -%}
 {%- endmacro %}

@@ -15,6 +15,8 @@ from referencing import Registry, Resource
 
 from ingest import errors
 from ingest.declarations.reading import json_schema
+from ingest.model_options.known import APPLY_CHANGES, OURS
+from ingest.model_options.refused import REFUSED
 from ingest.schemas.ingest_columns import INGEST, QUARANTINE
 from ingest.storage import embedded_catalog
 
@@ -23,6 +25,8 @@ REFERENCE = ROOT / "docs" / "reference"
 DECLARATION = (REFERENCE / "declaration.md").read_text(encoding="utf-8")
 COLUMNS = (REFERENCE / "bronze-columns.md").read_text(encoding="utf-8")
 ERRORS = (REFERENCE / "errors.md").read_text(encoding="utf-8")
+OPTIONS = (REFERENCE / "dbt-options.md").read_text(encoding="utf-8")
+CHANGES = (REFERENCE / "apply-changes.md").read_text(encoding="utf-8")
 
 
 def keys(schema: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -131,3 +135,21 @@ def test_every_reason_for_quarantine_is_documented() -> None:
     found = re.findall(r"(?:then|else) '(\w+)'", macro.read_text(encoding="utf-8"))
     assert found
     assert documented.issuperset(found)
+
+
+def test_every_option_of_models_is_described() -> None:
+    heading = "Options of this project and of dbt-databricks"
+    assert first_cells(section(OPTIONS, heading)) == OURS - APPLY_CHANGES
+    assert first_cells(section(OPTIONS, "Refused options of dbt-databricks")) == set(REFUSED)
+
+
+def test_every_option_of_apply_changes_is_described() -> None:
+    rows = re.findall(r"^\| (`\w+`[^|]*) \|", section(CHANGES, "Configuration"), re.MULTILINE)
+    described = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert described == APPLY_CHANGES | {"on_schema_change"}
+
+
+def test_every_warning_that_is_an_error_is_described() -> None:
+    project = yaml.safe_load((ROOT / "dbt_project.yml").read_text(encoding="utf-8"))
+    errors_of_dbt = project["flags"]["warn_error_options"]["error"]
+    assert first_cells(section(OPTIONS, "Warnings")) == set(errors_of_dbt)

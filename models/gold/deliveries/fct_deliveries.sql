@@ -1,8 +1,8 @@
 {{
     config(
         unique_key = 'order_id',
-        merge_bounds = ['order_id'],
-        liquid_clustered_by = ['order_id']
+        liquid_clustered_by = ['order_id'],
+        meta = {'merge_bounds': ['order_id']}
     )
 }}
 

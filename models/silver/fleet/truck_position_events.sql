@@ -2,8 +2,8 @@
     config(
         unique_key = ['truck_id', 'recorded_at'],
         skip_matched_step = true,
-        merge_bounds = ['recorded_at'],
-        liquid_clustered_by = ['event_date', 'truck_id']
+        liquid_clustered_by = ['event_date', 'truck_id'],
+        meta = {'merge_bounds': ['recorded_at']}
     )
 }}
 

@@ -1,11 +1,13 @@
 {{
     config(
-        keys = ['order_id'],
-        sequence_by = ['source_lsn', 'transaction_order'],
-        apply_as_deletes = "change_operation = 'd'",
-        apply_as_truncates = "change_operation = 't'",
-        except_column_list = ['change_operation'],
-        liquid_clustered_by = ['order_id']
+        liquid_clustered_by = ['order_id'],
+        meta = {
+            'keys': ['order_id'],
+            'sequence_by': ['source_lsn', 'transaction_order'],
+            'apply_as_deletes': "change_operation = 'd'",
+            'apply_as_truncates': "change_operation = 't'",
+            'except_column_list': ['change_operation']
+        }
     )
 }}
 

@@ -2,8 +2,8 @@
     config(
         unique_key = 'view_id',
         skip_matched_step = true,
-        merge_bounds = ['minute_started_at'],
-        liquid_clustered_by = ['minute_started_at']
+        liquid_clustered_by = ['minute_started_at'],
+        meta = {'merge_bounds': ['minute_started_at']}
     )
 }}
 

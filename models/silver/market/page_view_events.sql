@@ -2,8 +2,8 @@
     config(
         unique_key = 'event_id',
         skip_matched_step = true,
-        merge_bounds = ['event_date'],
-        liquid_clustered_by = ['event_date', 'session_id']
+        liquid_clustered_by = ['event_date', 'session_id'],
+        meta = {'merge_bounds': ['event_date']}
     )
 }}
 

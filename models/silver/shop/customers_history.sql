@@ -1,12 +1,14 @@
 {{
     config(
-        stored_as_scd_type = 2,
-        keys = ['customer_id'],
-        sequence_by = ['change_sequence'],
-        apply_as_deletes = 'is_deleted',
-        except_column_list = ['is_deleted'],
-        track_history_except_column_list = ['updated_at'],
-        liquid_clustered_by = ['customer_id']
+        liquid_clustered_by = ['customer_id'],
+        meta = {
+            'stored_as_scd_type': 2,
+            'keys': ['customer_id'],
+            'sequence_by': ['change_sequence'],
+            'apply_as_deletes': 'is_deleted',
+            'except_column_list': ['is_deleted'],
+            'track_history_except_column_list': ['updated_at']
+        }
     )
 }}
 
