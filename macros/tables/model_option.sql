@@ -2,7 +2,7 @@
     Return an option of the model, from its `config` or from `config.meta`.
 
     `meta` is where dbt wants options that it does not know itself (CustomKeyInConfigDeprecation).
-    ingest/model_options.py lists these options and checks them; they are read here only. `node` is
+    ingest/model_options lists these options and checks them; they are read here only. `node` is
     another model, from the graph.
 -#}
 {% macro model_option(name, default=none, node=none) -%}
