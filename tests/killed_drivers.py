@@ -12,8 +12,8 @@ from demo.marketplace.day import generate
 from demo.marketplace.plan import Plan
 
 STREAM = "market.app_events"
-# Rows are written and not committed; committed, and the batch has not ended.
-STEPS = ("before_first_commit", "after_first_write")
+# Rows are committed, and the batch has not ended.
+STEPS = ("after_first_write",)
 
 
 def check(

@@ -90,17 +90,24 @@ def test_a_stream_goes_on_when_the_server_is_back(
     assert not landing.done(), landing.result()
 
 
+@pytest.mark.long
 def test_every_record_lands_once_though_the_driver_is_killed_in_a_batch(
-    server: S3Server, tmp_path: Path
+    server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake = f"s3a://{BUCKET}/lake-of-killed"
-    own = {**server.environ(), "HEADWATER_LAKE": lake, "HEADWATER_LANDING": LANDING}
+    for name, value in server.environ().items():
+        monkeypatch.setenv(name, value)
 
     def run(step: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "ingest", "run", "--select", f"source:{killed_drivers.STREAM}"],
             cwd=ROOT,
-            env={**os.environ, **own, "HEADWATER_FAILPOINT": step},
+            env={
+                **os.environ,
+                "HEADWATER_LAKE": lake,
+                "HEADWATER_LANDING": LANDING,
+                "HEADWATER_FAILPOINT": step,
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
