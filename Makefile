@@ -43,7 +43,7 @@ pack: ## Pack the Python that executors of a cluster unpack, into target/packed.
 	@$(RUN) python -m scripts.pack
 
 test: ## Lint and test, two groups of tests at a time
-	@echo "Groups of tests run two at a time for half an hour; each prints when it is done."
+	@echo "Groups of tests run two at a time for three quarters of an hour; each prints when it is done."
 	$(call both_cores,$(TESTS))
 
 test-fast: ## The tests that need no Spark

@@ -13,19 +13,19 @@ from demo.marketplace.plan import Plan
 
 STREAM = "market.app_events"
 # Rows are committed, and the batch has not ended.
-STEPS = ("after_first_write",)
+STEP = "after_first_write"
 
 
 def check(
     run: Callable[[str], subprocess.Popen[str]], folder: Path, lake: str, landing: str
 ) -> None:
-    """Land a day's events by drivers that are killed at each step, and one that is not.
+    """Land a day's events by a driver that is killed in its batch, and one that is not.
 
-    `run` starts `ingest run` of STREAM, which is to kill itself at a step if one is named.
+    `run` starts `ingest run` of STREAM, which is to kill itself at a step, if one is named.
     """
     told = generate(Plan(seed=5, events=1_000), folder / "all", folder / "truth")
     put_files(folder / "all" / "app_events", f"{landing}/app_events")
-    for step in (*STEPS, ""):
+    for step in (STEP, ""):
         driver = run(step)
         said, _ = driver.communicate(timeout=180)
         assert driver.returncode == (-signal.SIGKILL if step else 0), said
