@@ -18,14 +18,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 
 
 @pytest.fixture(scope="package")
-def _proxy(server: S3Server) -> Iterator[FaultyProxy]:
+def standing_proxy(server: S3Server) -> Iterator[FaultyProxy]:
+    """The proxy, for what lives longer than a test."""
     with FaultyProxy(server.url).running() as proxy:
         yield proxy
 
 
 @pytest.fixture
-def proxy(_proxy: FaultyProxy) -> FaultyProxy:
+def proxy(standing_proxy: FaultyProxy) -> FaultyProxy:
     """A proxy in front of the server, without faults yet."""
-    _proxy.plan = lambda *_: Fault.NONE
-    _proxy.seen.clear()
-    return _proxy
+    standing_proxy.plan = lambda *_: Fault.NONE
+    standing_proxy.seen.clear()
+    return standing_proxy

@@ -1,4 +1,4 @@
-"""Spark on S3: tables, streams, and several writers of one table."""
+"""Spark on S3: tables, streams, several writers of one table, and what a batch costs."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
+from ingest.declarations.reading import read_stream
+from ingest.runtime.progress import ProgressLog
+from ingest.runtime.stream_query import StreamQuery, Trigger
 from ingest.spark.session import session, stop
 from ingest.stack.s3 import BUCKET, SECRET
+from ingest.storage.layout import Lake, storage_at
+from tests.s3.faults import FaultyProxy
 from tests.s3_server import S3Server
+from tests.spark.workshop import node
 
 LAKE = f"s3a://{BUCKET}/lake"
 # Commits of each of three writers of one table.
@@ -35,10 +42,10 @@ spark.stop()
 
 
 @pytest.fixture(scope="module")
-def spark(server: S3Server) -> Iterator[SparkSession]:
-    """A session of a lake on S3."""
+def spark(server: S3Server, standing_proxy: FaultyProxy) -> Iterator[SparkSession]:
+    """A session of a lake on S3, whose requests the proxy sees."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environ().items():
+        for name, value in server.environ(standing_proxy.url).items():
             patch.setenv(name, value)
         spark = session("tests", LAKE)
         # Rows are few: to compile a query would take longer than to run it.
@@ -126,3 +133,43 @@ def test_two_drivers_and_delta_rs_lose_no_commit_of_one_table(
 def test_keys_are_in_no_setting_of_spark(spark: SparkSession) -> None:
     shown = [*spark.sparkContext.getConf().getAll(), *map(tuple, spark.sql("set -v").collect())]
     assert not [one for one in shown if SECRET in str(one)]
+
+
+def test_a_batch_asks_the_server_no_more_often_than_spark_alone(
+    spark: SparkSession, proxy: FaultyProxy
+) -> None:
+    """Spark alone: a stream of the same files into a Delta table; five requests are our own."""
+    landing, lake = f"s3a://{BUCKET}/counted", Lake(LAKE)
+    declared = {"from": "files", "path": landing, "format": "json", "max_files_per_trigger": 1}
+    stream = read_stream(node("test.counted", declared, {"id": "bigint"}))
+
+    def ours() -> None:
+        query = StreamQuery(spark, lake, stream, ProgressLog(lake), lambda: datetime.now(UTC))
+        query.discover()
+        query.start(Trigger.AVAILABLE_NOW)
+        query.wait()
+        assert query.error is None
+
+    def plain() -> None:
+        reader = spark.readStream.schema("id bigint").option("maxFilesPerTrigger", 1)
+        writer = reader.json(landing).writeStream.format("delta")
+        checkpoint = writer.option("checkpointLocation", f"{LAKE}/_checkpoints/plain")
+        query = checkpoint.trigger(availableNow=True).start(f"{LAKE}/bronze/plain")
+        query.awaitTermination()
+
+    def requests_of(files: range) -> list[int]:
+        for number in files:
+            storage_at(landing).put(f"{number}.json", b'{"id": %d}\n' % number)
+        found = []
+        for query in (ours, plain):
+            proxy.seen.clear()
+            query()
+            found.append(len(proxy.seen))
+        return found
+
+    # The first batches make the tables; a query that starts asks for more than one that goes on.
+    requests_of(range(1))
+    one, three = requests_of(range(1, 2)), requests_of(range(2, 5))
+    assert ids(spark, lake.bronze(stream.table)) == ids(spark, f"{LAKE}/bronze/plain")
+    mine, theirs = ((many - few) / 2 for few, many in zip(one, three, strict=True))
+    assert mine <= theirs + 5
