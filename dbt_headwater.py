@@ -25,11 +25,12 @@ from dbt.plugins.manager import dbtPlugin
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from ingest import settings
-from ingest.errors import HeadwaterError, OptionsRefused
+from ingest.errors import HeadwaterError, OptionsRefused, PythonModelFailed
 from ingest.model_options.checks import check_options
 from ingest.runtime import spark_errors
 from ingest.spark import internals, launch, metastore, profiles, races
 from ingest.spark.checkpointed import CheckpointCache
+from ingest.spark.python_models import PythonModel
 from ingest.storage import embedded_catalog
 from ingest.storage.layout import storage_at
 
@@ -181,12 +182,13 @@ def adopt(environ: Mapping[str, str]) -> None:
 def keep_rows() -> None:
     """Let what models that follow changes cache be checkpointed, as `ingest` does by itself.
 
-    Let two builds that create the same thing at the same moment both succeed, and say what Spark
-    says of S3 in a line.
+    Run Python models. Let two builds that create the same thing at the same moment both succeed,
+    and say what Spark says of S3 in a line.
     """
     from dbt.adapters.spark.session import Cursor
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
 
     whole = Cursor.execute
     if getattr(whole, "keeps", False):
@@ -203,7 +205,12 @@ def keep_rows() -> None:
 
         statement = sql % parameters if parameters else sql
         try:
+            if found := PythonModel.in_statement(statement):
+                found.run(SparkSession.active())
+                return
             self._df = races.repeated(lambda: keeper.run(given, statement), statement, failures)
+        except PythonModelFailed as error:
+            raise DbtRuntimeError(f"{error.code}: {error}") from None
         except failures as error:
             if said := spark_errors.of_s3(str(error), "the lake"):
                 raise DbtDatabaseError(f"{said.code}: {said}") from None

@@ -93,6 +93,12 @@ class OptionsRefused(InputError):
         super().__init__("; ".join(problems))
 
 
+class PythonModelFailed(HeadwaterError):
+    """The code of a Python model raised, or returned no rows."""
+
+    code = "PYTHON"
+
+
 class SelectionEmpty(InputError):
     """A selector chose no stream."""
 

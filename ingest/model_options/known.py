@@ -43,7 +43,11 @@ APPLY_CHANGES = frozenset(
         "unavailable_value",
     ]
 )
-OURS = MERGE | APPLY_CHANGES | {"databricks_tags", "liquid_clustered_by", "tblproperties"}
+OURS = (
+    MERGE
+    | APPLY_CHANGES
+    | {"databricks_tags", "liquid_clustered_by", "skip_empty_batches", "tblproperties"}
+)
 # dbt's adapters read these, besides the fields of dbt's own classes.
 ADAPTERS = frozenset(
     [

@@ -3,11 +3,11 @@
     changes when any of them is edited.
 
     Watermarks, build numbers and the values of `affected_partitions` are part of the compiled text
-    but not of the code, so they are left out.
+    but not of the code, so they are left out; so is what a Python model is told of the build.
 -#}
 {% macro code_fingerprint(code) -%}
     {%- set text = modules.re.sub(
-        '(?s)/\\* (watermark|build_id) .*?/\\* end( of build_id)? \\*/', '', code
+        '(?s)/\\* (watermark|build_id) .*?/\\* end( of build_id)? \\*/|self\\.is_incremental = \\w+', '', code
     ) -%}
     {%- set parents = [] -%}
     {%- do collect_upstream_checksums(model, parents) -%}

@@ -4,7 +4,7 @@
     dbt-spark would merge an empty input, which takes seconds. The build is skipped if the marker
     comments in the compiled text show that every input ends at the model's watermark, and if the
     text is the one that built the table. A merge that also changes rows that its input lacks always
-    runs.
+    runs. A batch of a microbatch model is skipped if it has no rows (`is_empty_batch`).
 -#}
 {% materialization incremental, adapter='spark', supported_languages=['sql', 'python'] -%}
     {%- set read = watermarks_in_sql(compiled_code) -%}
@@ -21,11 +21,22 @@
         {%- do cache_new_feeds(read, code, feed) -%}
         {{- return({'relations': [this.incorporate(type='table')]}) -}}
     {%- endif -%}
+    {%- if is_empty_batch() -%}
+        {{ run_hooks(pre_hooks) }}
+        {%- call noop_statement('main', 'empty batch', 'OK', 0) -%}
+            {{ compiled_code }}
+        {%- endcall -%}
+        {{ run_hooks(post_hooks) }}
+        {{- return({'relations': [this.incorporate(type='table')]}) -}}
+    {%- endif -%}
     {%- if is_incremental() and (not read or (known_code and code != known_code)) -%}
         {%- do alter_table_options(this) -%}
     {%- endif -%}
+    {#- `create_table_as` turns a Python model's code into SQL. -#}
+    {%- do model.update({'language': 'sql'}) -%}
     {%- set relations = dbt.materialization_incremental_spark() -%}
     {%- do drop_cached_input() -%}
+    {%- do drop_python_model_view() -%}
     {%- if read or feed or invocation_cache().watermarks.get(this | string) -%}
         {%- do cache_build(read, code, feed, rows_written(this)) -%}
     {%- endif -%}

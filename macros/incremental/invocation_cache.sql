@@ -9,6 +9,7 @@
     newest      {relation: newest batch}, looked up once so that all models read the same slice
     feeds       {table: its change data feed}, looked up for tables that no dbt model records
     paths       {table: its path}, for tables whose changes are read
+    batches     {microbatch model: beginnings of batches that have rows, from the first one on}
     built       {node: what it wrote}, recorded at the end of the invocation
 
     It is stored in dbt's `graph`, the only object that outlives a node and that macros can write.
@@ -23,6 +24,7 @@
             'newest': {},
             'feeds': {},
             'paths': {},
+            'batches': {},
             'built': {},
         } -%}
         {%- do load_watermarks(cache) -%}

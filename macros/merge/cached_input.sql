@@ -7,7 +7,7 @@
 -#}
 {% macro cached_input() -%}
     {%- if config.get('unique_key') and not has_clause(['matched', 'not_matched_by_source'])
-        and target.name == 'local' and model.language == 'sql' -%}
+        and target.name == 'local' -%}
         {%- set view = this.incorporate(path={'identifier': this.identifier ~ '__dbt_tmp'}) -%}
         {{- return(view.include(database=false, schema=false)) -}}
     {%- endif -%}

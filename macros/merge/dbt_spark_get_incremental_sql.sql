@@ -1,6 +1,6 @@
 {#-
-    Return the SQL statement of an incremental strategy: Headwater's for `replace_where`,
-    dbt-spark's for all others.
+    Return the SQL statement of an incremental strategy: Headwater's for `replace_where` and
+    `microbatch`, dbt-spark's for all others.
 
     Fails if a strategy other than `merge` would have to find rows that were made from rows updated
     or deleted upstream.
@@ -20,6 +20,8 @@
     {%- endif -%}
     {%- if strategy == 'replace_where' -%}
         {{ get_replace_where_sql(source, target, incremental_predicates) }}
+    {%- elif strategy == 'microbatch' -%}
+        {{ get_microbatch_sql(source, target) }}
     {%- else -%}
         {{ dbt.dbt_spark_get_incremental_sql(
             strategy, source, target, existing, unique_key, incremental_predicates

@@ -1,11 +1,15 @@
 {#-
     dbt-spark's statement; before the first build or a full refresh of an incremental model, it
-    leaves out rows that a merge would not insert, and checks that keys are unique.
+    leaves out rows that a merge would not insert, and checks that keys are unique. A Python model
+    is run first.
 -#}
 {% macro spark__create_table_as(temporary, relation, compiled_code, language='sql') -%}
-    {%- if not temporary and language == 'sql' and config.get('materialized') == 'incremental' -%}
+    {%- if is_python_model() -%}
+        {%- set compiled_code = run_python_model(compiled_code) -%}
+    {%- endif -%}
+    {%- if not temporary and config.get('materialized') == 'incremental' -%}
         {%- set compiled_code = inserted_rows(compiled_code) -%}
         {%- do check_first_keys(compiled_code) -%}
     {%- endif -%}
-    {{ dbt.spark__create_table_as(temporary, relation, compiled_code, language) }}
+    {{ dbt.spark__create_table_as(temporary, relation, compiled_code) }}
 {%- endmacro %}

@@ -6,7 +6,7 @@ import contextlib
 import datetime as dt
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -86,9 +86,12 @@ class Lake:
         land(self.spark, self.path, table, records, batch=self._batch)
         self._batch += 1
 
-    def dbt(self, *arguments: str) -> dbtRunnerResult:
-        """A dbt command in this process, by default on the checked-in project."""
-        return dbtRunner().invoke(
+    def dbt(self, *arguments: str, note: Callable[[Any], None] | None = None) -> dbtRunnerResult:
+        """A dbt command in this process, by default on the checked-in project.
+
+        `note` is given each event of it.
+        """
+        return dbtRunner(callbacks=[note] if note else None).invoke(
             [
                 *arguments,
                 *("--project-dir", str(self.project), "--profiles-dir", str(self.profiles)),
