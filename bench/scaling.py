@@ -1,7 +1,8 @@
 """What grows: executors; the next batch behind a longer history, here and in a bucket; listings.
 
 The same events land again and again, as files of other names, without deduplication. Each measure
-is a run of its own, from the start of its query to its end, in a session that is there.
+is a run of its own, from the start of its query to its end, in a session that is there. Sessions
+have processes of their own: a JVM keeps its class path, and settings of the session before.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ import os
 import statistics
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
+from typing import TypeVar
 
 from bench import landing
 from bench.report import Cost, Memory
@@ -25,6 +29,8 @@ from ingest.stack.stack import Stack
 from ingest.storage import files
 from ingest.storage.layout import Lake, storage_at
 from tests.objects.proxy import Proxy, pages
+
+T = TypeVar("T")
 
 # Batches that a table has had.
 HISTORIES = (1, 10, 100)
@@ -47,8 +53,8 @@ def growth(work: Path, events: int, rounds: int) -> list[Cost]:
     try:
         os.environ.update(s3.environment(int(stack.address("s3").rpartition(":")[2])))
         return [
-            *_grown("this machine", str(work / "here"), declared, day, rounds),
-            *_grown("S3", _BUCKET, declared, day, rounds),
+            *_apart(_grown, "this machine", str(work / "here"), declared, day, rounds),
+            *_apart(_grown, "S3", _BUCKET, declared, day, rounds),
         ]
     finally:
         stack.down(print)
@@ -76,13 +82,18 @@ def executors(work: Path, events: int, rounds: int) -> list[Cost]:
             file.write_text("".join(f"{one} {value}\n" for one, value in settings.items()), "utf-8")
             os.environ["HEADWATER_SPARK_CONF"] = str(file)
             root = f"{_BUCKET}/executors-{count}"
-            seconds = _landed_by_all(root, declared, lines, rounds)
+            seconds = _apart(_landed_by_all, root, declared, lines, rounds)
             told = f"{len(lines) / seconds:,.0f} records a second"
             found.append(Cost(f"{count} executors of one core: {told}", seconds))
         return found
     finally:
         os.environ.pop("HEADWATER_SPARK_CONF", None)
         stack.down(print)
+
+
+def _apart(work: Callable[..., T], *arguments: object) -> T:
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
 
 
 def _landed_by_all(root: str, declared: Stream, lines: list[bytes], rounds: int) -> float:
@@ -103,11 +114,11 @@ def _landed_by_all(root: str, declared: Stream, lines: list[bytes], rounds: int)
     return statistics.median(seconds[1:])
 
 
-def _grown(place: str, root: str, declared: Stream, day: bytes, rounds: int) -> Iterator[Cost]:
+def _grown(place: str, root: str, declared: Stream, day: bytes, rounds: int) -> list[Cost]:
     lake, folder = f"{root}/lake", f"{root}/landing"
     stream = replace(declared, source=FileSource(path=folder, max_files_per_trigger=1))
     spark = session("bench", lake)
-    there = 0
+    there, costs = 0, []
 
     def put(count: int) -> None:
         nonlocal there
@@ -125,9 +136,10 @@ def _grown(place: str, root: str, declared: Stream, day: bytes, rounds: int) -> 
                 began = time.perf_counter()
                 landing.landing_query(spark, stream, lake)
                 seconds.append(time.perf_counter() - began)
-            yield Cost(f"{place}: a batch behind {history}", statistics.median(seconds))
+            costs.append(Cost(f"{place}: a batch behind {history}", statistics.median(seconds)))
     finally:
         stop(spark)
+    return costs
 
 
 def listings() -> tuple[list[Cost], list[Memory]]:
