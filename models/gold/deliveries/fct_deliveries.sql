@@ -22,11 +22,7 @@ positions as (
 
 changed_orders as (
 
-    {{ changed_keys(ref('delivery_events'), 'order_id') }}
-
-    union
-
-    {{ changed_keys(ref('truck_position_events'), 'order_id') }}
+    {{ affected_keys('order_id', [ref('delivery_events'), ref('truck_position_events')]) }}
 
 ),
 

@@ -32,43 +32,16 @@ vehicle_versions as (
 
 ),
 
-changed_customers as (
-
-    {{ changed_keys(ref('customers_history'), 'customer_id') }}
-
-),
-
-changed_vehicles as (
-
-    {{ changed_keys(ref('vehicles_current'), 'vehicle_id') }}
-
-    union
-
-    {{ changed_keys(ref('vehicles_history'), 'vehicle_id') }}
-
-),
-
 changed_orders as (
 
-    {{ changed_keys(ref('orders_current'), 'order_id') }}
-
-    union
-
-    {{ changed_keys(ref('orders_history'), 'order_id') }}
-
-    union
-
-    select orders.order_id
-    from orders
-    inner join changed_vehicles
-        on orders.vehicle_id = changed_vehicles.vehicle_id
-
-    union
-
-    select orders.order_id
-    from orders
-    inner join changed_customers
-        on orders.customer_id = changed_customers.customer_id
+    {{
+        affected_keys(
+            'order_id',
+            [ref('orders_current'), ref('orders_history')],
+            vehicle_id=[ref('vehicles_current'), ref('vehicles_history')],
+            customer_id=[ref('customers_history')]
+        )
+    }}
 
 ),
 
