@@ -82,6 +82,11 @@ def lake() -> str:
     return located(os.environ.get("HEADWATER_LAKE") or "lake")
 
 
+def use_lake(root: str) -> None:
+    """Let this process and those that it starts work on another lake."""
+    os.environ["HEADWATER_LAKE"] = root
+
+
 def landing() -> str:
     """Root of the landing folders, absolute."""
     return located(os.environ.get("HEADWATER_LANDING") or "landing")

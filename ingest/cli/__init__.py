@@ -58,13 +58,33 @@ Against = Annotated[
 
 @app.command()
 def check(
-    select: Select = None, exclude: Exclude = None, against: Against = None, json: Json = False
+    select: Select = None,
+    exclude: Exclude = None,
+    against: Against = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data",
+            metavar="DAYS",
+            help="With --against REVISION: build what changed from bronze of the last days (3d), "
+            "and print which rows and exposures change.",
+        ),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="With --data: print Markdown, for a comment.")
+    ] = False,
+    json: Json = False,
 ) -> None:
-    """Validate the declarations of streams. Starts no Spark."""
+    """Validate the declarations of streams. Starts Spark with --data only."""
     from ingest.cli import gate, show
     from ingest.declarations.project import declared_streams, summary
     from ingest.sources.listing import check_paths
 
+    if data is not None:
+        from ingest.cli import impact
+
+        impact.check(against, data, is_markdown=markdown)
+        return
     if against is not None:
         gate.check_against(against, select or (), exclude or (), json)
         return
@@ -246,6 +266,24 @@ def scaffold(
     show.step("reading the dbt project")
     for path, is_new in write(event_type, stream):
         typer.echo(f"{'written' if is_new else 'exists, unchanged'}: {path}")
+
+
+@app.command()
+def fuzz(
+    models: Annotated[list[str], typer.Argument(help="Names of dbt models.")],
+    cases: Annotated[int, typer.Option("--cases", min=1, help="How many cases to try.")] = 20,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Number that the first case follows from.")
+    ] = 1,
+) -> None:
+    """Test that increments of models equal a full refresh.
+
+    Builds them from slices of bronze that come again, late, out of order or not at all, on a lake
+    of their own. Prints the smallest slices that differ.
+    """
+    from ingest.cli.fuzz import run as run_fuzz
+
+    run_fuzz(models, cases, seed)
 
 
 def _land(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import subprocess
@@ -23,18 +24,32 @@ def promised_at(revision: str) -> Mapping[str, Promise]:
 
     Raises RevisionUnknown, ProjectUnreadable.
     """
-    project = settings.project_dir()
-    with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
-        root = Path(folder)
-        if not _check_out(project, revision, root):
+    with checked_out(str(settings.project_dir()), revision) as root:
+        if root is None:
             return {}
-        installed = project / "dbt_packages"
-        if installed.is_dir() and not (root / installed.name).exists():
-            (root / installed.name).symlink_to(installed)
         try:
-            return {one.name: one for one in _promises(root)}
+            return {one.name: one for one in _promises(Path(root))}
         except ProjectUnreadable as error:
             raise ProjectUnreadable(f"at revision {revision!r}: {error}") from error
+
+
+@contextlib.contextmanager
+def checked_out(project: str, revision: str) -> Iterator[str | None]:
+    """A folder of the project as it is at a revision; None where it was not there yet.
+
+    Packages are those that are installed now. Raises RevisionUnknown.
+    """
+    with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
+        root = Path(folder)
+        if not _check_out(Path(project), revision, root):
+            yield None
+            return
+        installed = Path(project, "dbt_packages")
+        if installed.is_dir() and not (root / installed.name).exists():
+            (root / installed.name).symlink_to(installed)
+        # dbt goes to the project that it works on, and this one is about to be removed.
+        with contextlib.chdir(Path.cwd()):
+            yield folder
 
 
 def _promises(root: Path) -> Iterator[Promise]:
@@ -85,7 +100,10 @@ def _check_out(project: Path, revision: str, root: Path) -> bool:
         cause = packed.stderr.decode(errors="replace").strip()
         raise RevisionUnknown(f"git does not give the files of {revision!r}: {cause}")
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
-        archive.extractall(root, filter="data")
+        try:
+            archive.extractall(root, filter="data")
+        except tarfile.FilterError as error:
+            raise RevisionUnknown(f"files of {revision!r} cannot be put aside: {error}") from error
     return True
 
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _OUTCOMES = {"success": Outcome.BUILT, "error": Outcome.FAILED, "partial success": Outcome.FAILED}
-# Of dbt's own; it rewrites target/ at each command, and a person's may run beside us.
-_TARGET = "target/serve"
 # Where macros find what this process knows and can do (macros/serve/driver_state.sql).
 _FACTS = "headwater_driver"
 # Where they say whether a type waits for its columns (macros/catalog/sync_types.sql).
@@ -48,9 +46,16 @@ class DbtBuild:
     facts: DriverState
     records: FastBookkeeping
     root: str = field(default_factory=lambda: str(settings.project_dir()))
+    # Not dbt's own: it rewrites target/ at each command, and a person's may run beside us.
+    target: str = "target/serve"
 
     def build(
-        self, models: Set[str], ends: Callable[[], bool], registered: Catalog | None = None
+        self,
+        models: Set[str],
+        ends: Callable[[], bool],
+        registered: Catalog | None = None,
+        *,
+        full_refresh: bool = False,
     ) -> Mapping[str, Built]:
         """Build models, until done or until `ends` says so between two of them.
 
@@ -59,7 +64,9 @@ class DbtBuild:
         """
         chosen = sorted(self._selector(model) for model in models)
         kinds = [word for kind in KINDS for word in ("--resource-type", kind)]
-        answer = self._invoke(["build", *kinds, "--select", *chosen], ends, registered)
+        refresh = ["--full-refresh"] if full_refresh else []
+        command = ["build", *kinds, *refresh, "--select", *chosen]
+        answer = self._invoke(command, ends, registered)
         if answer.result is None:
             raise ModelFailed(f"dbt build: {first_line(answer.exception)}")
         built = {}
@@ -121,7 +128,7 @@ class DbtBuild:
     def _options(self) -> list[str]:
         return [
             *("--project-dir", self.root, "--profiles-dir", self.root, "--target", _SESSION),
-            *("--target-path", f"{self.root}/{_TARGET}"),
+            *("--target-path", f"{self.root}/{self.target}"),
             *("--log-level", "none", "--log-level-file", "none", "--quiet", "--no-use-colors"),
             *("--no-write-json", "--no-send-anonymous-usage-stats"),
         ]

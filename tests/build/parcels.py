@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from tests.build.lake import ROOT, Lake, Record
+from tests.build.lake import ROOT, Lake, Record, small_profile
 
 _SOURCE: Final = """
     version: 2
@@ -155,6 +155,21 @@ def parcel_project(lake: Lake, root: Path, models: Mapping[str, str]) -> Lake:
     write_models(made, {"sources.yml": _SOURCE})
     write_models(made, {f"{name}.sql": text for name, text in models.items()})
     return made
+
+
+def standalone(lake: Lake) -> Lake:
+    """The lake's project as one that `ingest` works on: with a profile, jars, and a stream."""
+    (lake.project / "profiles.yml").write_text(small_profile(), encoding="utf-8")
+    (lake.project / ".jars").symlink_to(ROOT / ".jars")
+    (lake.project / ".gitignore").write_text("/.jars\n/target\n", encoding="utf-8")
+    # Git keeps no link that leads out of the project.
+    (lake.project / "macros").unlink()
+    shutil.copytree(ROOT / "macros", lake.project / "macros")
+    declared = f"{{from: files, path: '{lake.path}/../landing', format: json}}"
+    table = "{name: parcels, identifier: moved__parcels"
+    stream = f"{table}, config: {{meta: {{ingest: {declared}}}}}"
+    write_models(lake, {"sources.yml": _SOURCE.replace(table, stream)})
+    return lake
 
 
 def write_models(lake: Lake, files: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""A dbt in a process of its own, which may die in the middle of a build."""
+"""Commands in processes of their own; a dbt may die in the middle of a build."""
 
 from __future__ import annotations
 
@@ -38,6 +38,18 @@ def dbt(lake: Path, models: str, kill_in: str | None = None) -> subprocess.Compl
                 os.killpg(process.pid, signal.SIGKILL)
         code = process.wait()
     return subprocess.CompletedProcess(command, code, "".join(lines), "")
+
+
+def ingest(project: Path, lake: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command of `ingest` in a project, on a lake."""
+    return subprocess.run(
+        [sys.executable, "-m", "ingest", *arguments],
+        cwd=project,
+        env=os.environ | {"HEADWATER_LAKE": str(lake)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def await_first_file(table: Path, writer: subprocess.Popen[str]) -> None:

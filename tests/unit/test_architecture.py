@@ -32,7 +32,7 @@ LAYERS = (
     ("landing",),
     ("runtime",),
     ("serve",),
-    ("fuzz",),
+    ("trials",),
     ("cli", "__main__"),
 )
 # Rooms and modules that know paths of this machine. All others find tables, state and landed files
@@ -154,8 +154,8 @@ def test_one_module_reads_the_environment() -> None:
 def test_only_a_few_rooms_write_tables() -> None:
     write = re.compile(r"\.write\.format|\.writeStream|\.writeTo|saveAsTable|insertInto")
     writers = {layer_of(path) for path in MODULES if write.search(path.read_text("utf-8"))}
-    # `fuzz` writes a lake of its own.
-    assert writers <= {"landing", "spark", "runtime", "fuzz"}
+    # `trials` write a lake of their own.
+    assert writers <= {"landing", "spark", "runtime", "trials"}
 
 
 def test_only_the_runner_and_the_command_line_catch_everything() -> None:

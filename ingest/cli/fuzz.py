@@ -1,0 +1,48 @@
+"""`ingest fuzz`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+from ingest.cli import show
+from ingest.trials.fuzz import Found, tried
+
+# Of each kind: what a person looks at first.
+_SHOWN = 5
+
+
+def run(models: Sequence[str], cases: int, seed: int) -> None:
+    """Print what was found; exit code 1 where a case differs."""
+    show.step("reading the dbt project and starting Spark")
+    has_differed = False
+    for model, found in tried(models, cases, seed, show.step):
+        if found is None:
+            show.line(f"{model}: {cases} cases; increments equal a full refresh in each")
+            continue
+        has_differed = True
+        for line in _lines(model, found):
+            show.line(line)
+    if has_differed:
+        raise typer.Exit(1)
+
+
+def _lines(model: str, found: Found) -> list[str]:
+    difference = found.difference
+    again = f"ingest fuzz {model} --cases 1 --seed {found.seed}"
+    lines = [f"{model}: increments differ from a full refresh in {difference.table} ({again})"]
+    kinds = (("increments only", difference.increments), ("full refresh only", difference.refresh))
+    for name, rows in kinds:
+        shown = list(rows.items())[:_SHOWN]
+        lines += [
+            f"  {name}: {row}" + (f" ({times} times)" if times > 1 else "") for row, times in shown
+        ]
+        if len(rows) > _SHOWN:
+            lines.append(f"  {name}: {len(rows) - _SHOWN} rows more")
+    lines.append("the smallest input found:")
+    for part, arrived in found.rows.items():
+        null = f", {part.null} null" if part.null else ""
+        lines.append(f"  build {part.build + 1}: {len(arrived)} of bronze.{part.table}{null}")
+        lines += [f"    {row}" for row in arrived[:_SHOWN]]
+    return lines

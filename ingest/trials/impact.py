@@ -1,0 +1,238 @@
+"""What a change of models changes in their tables, on the last days of bronze.
+
+The project of a git revision is built on a lake beside the real one, from the rows of bronze that
+landed in those days; then what is modified and what is below it is built again by the project as it
+is, and each table is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from dbt.artifacts.resources.types import NodeType
+from pyspark.sql import functions as F
+
+from ingest.contracts.revisions import checked_out
+from ingest.spark.sql import quoted
+from ingest.trials.inputs import add_inputs
+from ingest.trials.scratch import Scratch, as_json, read, shown_columns, write
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+    from pyspark.sql import DataFrame, SparkSession
+
+_BUILD = ("build", "--full-refresh", "--exclude-resource-type", "test", "unit_test", "--select")
+# Columns of a sum before and after.
+_SIDES = ("before", "after")
+# Types whose sums a person understands.
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """In how many rows a column changes; its sums before and after, of a number."""
+
+    rows: int
+    before: float | None = None
+    after: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableChange:
+    """How the rows of a table change.
+
+    `changed` counts rows whose key stays; without a key a changed row is one removed and one added.
+    `before` is None of a table that the revision does not have.
+    """
+
+    table: str
+    before: int | None
+    after: int
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    columns: Mapping[str, ColumnChange] = field(default_factory=dict)
+    columns_added: Sequence[str] = ()
+    columns_removed: Sequence[str] = ()
+
+    @property
+    def is_none(self) -> bool:
+        """Whether readers see no difference."""
+        seen = (self.added, self.removed, self.changed, self.columns_added, self.columns_removed)
+        return self.before is not None and not any(seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """Tables of what was built again, and exposures with those of them that change."""
+
+    tables: Sequence[TableChange]
+    exposures: Mapping[str, Sequence[str]]
+
+
+def impact(revision: str, days: timedelta, say: Callable[[str], None]) -> Impact:
+    """Compare the models of the project with those of a revision.
+
+    Raises RevisionUnknown, InputError, and TerminalError where a model is not built.
+    """
+    scratch = Scratch.beside("check")
+    with checked_out(scratch.root, revision) as before:
+        if before is None:
+            return Impact((), {})
+        theirs = f"{scratch.target}/before"
+        old = _Models(scratch.dbt(["parse"], before, theirs, writes=True).result)
+        state = ["--select", "state:modified+", "--state", f"{scratch.root}/{theirs}"]
+        listed = ["ls", "--resource-type", "model", "--output", "name"]
+        modified = set(scratch.dbt([*listed, *state]).result)
+        new = _Models(scratch.manifest())
+        # As they are built.
+        changed = [name for name in new.nodes if name in modified]
+        if not changed:
+            return Impact((), {})
+        common = [name for name in changed if name in old.nodes]
+        bronze = sorted({*old.bronze(common), *new.bronze(changed)})
+        scratch.check_landed(bronze)
+        say(f"copying {days.days} days of {', '.join(bronze)}")
+        spark = scratch.spark()
+        scratch.copy_ops(spark, bronze)
+        for table in bronze:
+            _copy_days(spark, scratch, table, days)
+        kept = {}
+        if common:
+            say(f"building {', '.join(common)} as at {revision}, and what they read")
+            scratch.dbt([*_BUILD, *(f"+{name}" for name in common)], before, theirs)
+            kept = {name: spark.table(old.table(name)).localCheckpoint() for name in common}
+    say(f"building {', '.join(changed)} as they are")
+    above = "+" if len(common) < len(changed) else ""
+    scratch.dbt([*_BUILD, *(f"{above}{name}" for name in changed)])
+    tables = [
+        _compared(new.table(name), kept.get(name), spark.table(new.table(name)), new.key(name))
+        for name in changed
+    ]
+    seen = {one.table for one in tables if not one.is_none}
+    return Impact(tables, new.exposures({name for name in changed if new.table(name) in seen}))
+
+
+class _Models:
+    """The models of a project that have a table or a view."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        inputs: dict[str, None] = {}
+        models = {
+            unique_id: node
+            for unique_id, node in manifest.nodes.items()
+            if node.resource_type == NodeType.Model and node.config.materialized != "ephemeral"
+        }
+        for unique_id in models:
+            add_inputs(unique_id, manifest.parent_map, inputs)
+        # By name, each behind those that it reads.
+        self.nodes: Mapping[str, Any] = {
+            models[one].name: models[one] for one in inputs if one in models
+        }
+
+    def table(self, name: str) -> str:
+        """A model's table."""
+        node = self.nodes[name]
+        return f"{node.schema}.{node.alias}"
+
+    def key(self, name: str) -> Sequence[str]:
+        """The columns of a model's key; none where it has none."""
+        config = self.nodes[name].config
+        found = config.unique_key or config.get("keys") or config.meta.get("keys") or ()
+        return [found] if isinstance(found, str) else found
+
+    def bronze(self, names: Iterable[str]) -> set[str]:
+        """Tables of bronze that models read, through others."""
+        inputs: dict[str, None] = {}
+        for name in names:
+            add_inputs(self.nodes[name].unique_id, self._manifest.parent_map, inputs)
+        sources = (self._manifest.sources.get(one) for one in inputs)
+        return {one.identifier for one in sources if one is not None and one.schema == "bronze"}
+
+    def exposures(self, names: Set[str]) -> Mapping[str, Sequence[str]]:
+        """Exposures that read some models themselves, with the names of those."""
+        ids = {self.nodes[name].unique_id: name for name in names}
+        found = {
+            exposure.label or exposure.name: [
+                ids[one] for one in exposure.depends_on.nodes if one in ids
+            ]
+            for exposure in self._manifest.exposures.values()
+        }
+        return {name: read for name, read in sorted(found.items()) if read}
+
+
+def _copy_days(spark: SparkSession, scratch: Scratch, table: str, days: timedelta) -> None:
+    rows = read(spark, scratch.real.bronze(table))
+    if not table.endswith("__current"):
+        seconds = int(days.total_seconds())
+        rows = rows.where(f"_ingested_at >= current_timestamp() - interval {seconds} seconds")
+    write(rows, scratch.lake.bronze(table), is_new=True)
+
+
+def _compared(
+    table: str, before: DataFrame | None, after: DataFrame, key: Sequence[str]
+) -> TableChange:
+    if before is None:
+        return TableChange(table=table, before=None, after=after.count())
+    old, new = shown_columns(before), shown_columns(after)
+    common = [one for one in old if one in new]
+    whole = TableChange(
+        table=table,
+        before=before.count(),
+        after=after.count(),
+        columns_added=[one for one in new if one not in old],
+        columns_removed=[one for one in old if one not in new],
+    )
+    if not key or not set(key) <= set(common):
+        ours, theirs = (as_json(one.select(*map(quoted, common))) for one in (after, before))
+        added, removed = ours.exceptAll(theirs).count(), theirs.exceptAll(ours).count()
+        return replace(whole, added=added, removed=removed)
+    compared = [one for one in common if one not in key]
+    kinds = dict(after.dtypes)
+    numbers = {one for one in compared if kinds[one].split("(")[0] in _NUMBERS}
+    joined = _joined(before, after, key, compared)
+    [found] = joined.selectExpr(*_counts(compared, numbers)).collect()
+    changes = {}
+    for number, name in enumerate(compared):
+        if rows := found[f"rows_{number}"]:
+            sums = [found[f"{side}_{number}"] for side in _SIDES] if name in numbers else []
+            changes[name] = ColumnChange(rows, *sums)
+    return replace(
+        whole,
+        added=found["added"],
+        removed=found["removed"],
+        changed=found["changed"],
+        columns=changes,
+    )
+
+
+def _joined(
+    before: DataFrame, after: DataFrame, key: Sequence[str], compared: Sequence[str]
+) -> DataFrame:
+    """Rows side by side, by key: structs `b` and `a`; null where the other has none."""
+    fields = ", ".join(quoted(one) for one in (*key, *compared))
+    old = before.selectExpr(f"struct({fields}) as b")
+    new = after.selectExpr(f"struct({fields}) as a")
+    same = " and ".join(f"b.{quoted(one)} <=> a.{quoted(one)}" for one in key)
+    return old.join(new, F.expr(same), "full_outer")
+
+
+def _counts(compared: Sequence[str], numbers: Set[str]) -> Iterator[str]:
+    yield "coalesce(count_if(b is null), 0) as added"
+    yield "coalesce(count_if(a is null), 0) as removed"
+    # As JSON, for a map or a variant compares with nothing.
+    texts = [f"to_json(struct({side}.{quoted(one)}))" for one in compared for side in "ba"]
+    differ = [
+        f"not ({one} <=> {other})" for one, other in zip(texts[::2], texts[1::2], strict=True)
+    ]
+    both = "a is not null and b is not null"
+    yield f"count_if({both} and ({' or '.join(differ) or 'false'})) as changed"
+    for number, name in enumerate(compared):
+        yield f"count_if({both} and {differ[number]}) as rows_{number}"
+        if name in numbers:
+            yield f"cast(sum(b.{quoted(name)}) as double) as before_{number}"
+            yield f"cast(sum(a.{quoted(name)}) as double) as after_{number}"
