@@ -22,7 +22,7 @@ $(RUN) python -m scripts.slowest $(REPORTS); exit $$status
 endef
 # Tests that draw their input.
 PROMISES = $(shell grep -rlw fuzzing tests --include='test_*.py')
-.PHONY: help setup demo live cluster pack test test-fast test-long $(TESTS) $(LONG) fuzz docs bench other-spark lock clean
+.PHONY: help setup demo live cluster pack test test-fast test-long $(TESTS) $(LONG) fuzz docs bench other-spark project lock clean
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -118,6 +118,9 @@ bench: ## Measure speed, compared with plain Spark
 
 other-spark: ## The demo with Spark 4.0 (COMMAND="pytest tests/spark")
 	@$(RUN) python -m scripts.other_spark $(or $(COMMAND),python -m demo)
+
+project: ## A public dbt project, or a package, on our profile (DIR=… ARGS="-- build")
+	@$(RUN) python -m scripts.public_project "$(DIR)" $(ARGS)
 
 lock: ## Resolve the lock files again
 	@$(RUN) python -m scripts.lock
