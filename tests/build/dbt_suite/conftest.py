@@ -15,7 +15,9 @@ from jinja2 import Template
 from tests.build.lake import ROOT, Lake, small_profile
 
 # Every override of dbt-spark. Not `schemas` and `catalog`, which are about this project's lake.
-MACROS = ("incremental", "merge", "runs", "seeds", "tables", "views")
+MACROS = (
+    *("incremental", "merge", "microbatch", "python", "runs", "seeds", "serve", "tables", "views"),
+)
 
 
 @pytest.fixture(scope="session")

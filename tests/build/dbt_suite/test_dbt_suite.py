@@ -2,9 +2,9 @@
 
 The classes are those that dbt-spark runs itself for Delta, by import. Constraints and the
 storing of failures are in files beside this one. Not here, because open-source Spark has none of
-it: grants ("Operation not allowed: GRANT"), Python models (they need a cluster's API). Not here,
-because dbt-spark skips it: hard deletes of ephemeral snapshots ("Failing for unknown reason,
-needs investigation").
+it: grants ("Operation not allowed: GRANT"). Not here, because dbt-spark skips it: hard deletes of
+ephemeral snapshots ("Failing for unknown reason, needs investigation"). Those of Python models are
+more than dbt-spark's own, which runs them on Databricks only.
 """
 
 from __future__ import annotations
@@ -28,11 +28,19 @@ from dbt.tests.adapter.empty.test_empty import BaseTestEmpty, BaseTestEmptyInlin
 from dbt.tests.adapter.incremental.test_incremental_merge_exclude_columns import (
     BaseMergeExcludeColumns,
 )
+from dbt.tests.adapter.incremental.test_incremental_microbatch import BaseMicrobatch
 from dbt.tests.adapter.incremental.test_incremental_on_schema_change import (
     BaseIncrementalOnSchemaChangeSetup,
 )
 from dbt.tests.adapter.incremental.test_incremental_predicates import BaseIncrementalPredicates
 from dbt.tests.adapter.incremental.test_incremental_unique_id import BaseIncrementalUniqueKey
+from dbt.tests.adapter.python_model.test_python_model import (
+    BasePythonEmptyTests,
+    BasePythonIncrementalTests,
+    BasePythonMetaGetTests,
+    BasePythonModelTests,
+    BasePythonSampleTests,
+)
 from dbt.tests.adapter.store_test_failures_tests.test_store_test_failures import (
     TEST_AUDIT_SCHEMA_SUFFIX,
     StoreTestFailuresBase,
@@ -127,6 +135,30 @@ class TestIncrementalUniqueKey(BaseIncrementalUniqueKey):
     @pytest.fixture(scope="class")
     def project_config_update(self) -> dict[str, Any]:
         return MERGE
+
+
+class TestMicrobatch(BaseMicrobatch):
+    pass
+
+
+class TestPythonModel(BasePythonModelTests):
+    pass
+
+
+class TestPythonIncremental(BasePythonIncrementalTests):
+    pass
+
+
+class TestPythonMetaGet(BasePythonMetaGetTests):
+    pass
+
+
+class TestPythonEmpty(BasePythonEmptyTests):
+    pass
+
+
+class TestPythonSample(BasePythonSampleTests):
+    pass
 
 
 class TestMergeExcludeColumns(BaseMergeExcludeColumns):
