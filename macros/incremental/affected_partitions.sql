@@ -6,8 +6,10 @@
     Affected values are literals in the text, because Delta skips files by literals only, and
     `replace_where` replaces exactly these values. If the previous values of changed rows are
     unknown, the condition selects all rows: the result is correct, at a higher cost.
+
+    `window` is {time, size} where the model's column is the beginning of a window (`affected_windows`).
 -#}
-{% macro affected_partitions(column, relation, counter='_batch_id') -%}
+{% macro affected_partitions(column, relation, counter='_batch_id', window=none) -%}
     {%- if not execute or not uses_watermarks() -%}
         true
     {%- else -%}
@@ -16,6 +18,8 @@
         {%- set batches = '' if feed else batch_filter(relation, counter) -%}
         {%- set markers = feed_markers(feeds) ~ batches.split('\n')[0] | trim -%}
         {%- do check_affected_partitions(feeds) -%}
+        {%- set value = window_start(window.time, window.size) if window else column -%}
+        {%- set found = none -%}
         {%- if not is_incremental() -%}
             {%- set values = 'true' -%}
         {%- elif lacks_old_values(feeds) -%}
@@ -28,13 +32,16 @@
             {%- set values = 'false' -%}
         {%- elif feed -%}
             {%- set rows = changes_since(feed.table, feed.watermark, feed.newest) -%}
-            {%- set values = values_condition(column, relation, values_in(column, rows)) -%}
+            {%- set found = values_in(value, rows) -%}
         {%- else -%}
-            {%- set values = values_condition(
-                column, relation,
-                values_from_driver(column, relation, counter, watermarks_in_sql(batches)[relation | string])
-                or values_in(column, relation ~ ' where ' ~ batches)
-            ) -%}
+            {%- set unread = watermarks_in_sql(batches)[relation | string] -%}
+            {%- set found = (values_from_driver(column, relation, counter, unread) if not window)
+                or values_in(value, relation ~ ' where ' ~ batches) -%}
+        {%- endif -%}
+        {%- if found -%}
+            {%- set replaced = values_condition(column, relation, found) -%}
+            {%- set values = window_condition(window, relation, found) ~ ' /* replaces ' ~ replaced ~ ' */'
+                if window else replaced -%}
         {%- endif -%}
         {{ markers }} /* values */ {{ values }} /* end */
     {%- endif -%}

@@ -1,5 +1,6 @@
 {#-
-    Return the conditions that `affected_partitions` rendered into the model's text.
+    Return the conditions that `affected_partitions` rendered into the model's text, on the model's
+    own columns.
 
     Fails if several are not joined by "or" at each place: values affected in one input must be read
     from all inputs, or the row that replaces them lacks the values of the others.
@@ -18,7 +19,9 @@
     {%- endfor -%}
     {%- set conditions = [] -%}
     {%- for text in found -%}
-        {%- do conditions.append(text.split('/* values */ ')[1][:-(' /* end */' | length)]) -%}
+        {%- set condition = text.split('/* values */ ')[1][:-(' /* end */' | length)] -%}
+        {%- set replaced = condition.split(' /* replaces ') -%}
+        {%- do conditions.append(replaced[1][:-(' */' | length)] if replaced | length > 1 else condition) -%}
     {%- endfor -%}
     {{- return(conditions | unique | list) -}}
 {%- endmacro %}

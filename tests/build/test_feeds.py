@@ -61,6 +61,13 @@ FEEDS: Final[Mapping[str, str]] = {
     # What is followed.
     "by_day": roll_up("plain", "day"),
     "by_parcel": roll_up("plain", "parcel"),
+    "by_two_days": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        select {{ window_start('day', '2 days') }} as began_at, sum(weight) as weight
+        from {{ ref('plain') }}
+        where {{ affected_windows('day', '2 days', ref('plain'), 'began_at') }}
+        group by 1
+    """,
     "of_whole": roll_up("whole", "day"),
     "of_seen": roll_up("seen", "more"),
     "by_hand": f"""
@@ -204,7 +211,7 @@ def outcome(shared_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Outc
     write_models(lake, {f"{name}.sql": text for name, text in LATER.items()})
     refused = refusals(lake.dbt("build"))
     names = (
-        *("plain", "lines", "by_day", "by_parcel", "of_whole", "of_seen", "of_both"),
+        *("plain", "lines", "by_day", "by_parcel", "by_two_days", "of_whole", "of_seen", "of_both"),
         *("of_hand", "renamed"),
     )
     rows = {name: [tuple(row) for row in lake.rows(f"silver.{name}")] for name in names}
@@ -216,6 +223,12 @@ def outcome(shared_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Outc
 
 def test_the_day_that_a_row_left_is_computed_again(outcome: Outcome) -> None:
     assert outcome.rows["by_day"] == [(DAYS[1], 17), (DAYS[2], 19), (DAYS[3], 5)]
+
+
+def test_the_window_that_a_row_left_is_computed_again(outcome: Outcome) -> None:
+    windows = [dt.datetime(2026, 3, day, tzinfo=dt.UTC) for day in (2, 4)]
+    found = [(began.astimezone(dt.UTC), weight) for began, weight in outcome.rows["by_two_days"]]
+    assert found == [(windows[0], 36), (windows[1], 5)]
 
 
 def test_a_table_that_is_merged_by_hand_is_followed_in_the_same_build(outcome: Outcome) -> None:
