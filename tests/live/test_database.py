@@ -42,6 +42,8 @@ def database(topics: Topics) -> Iterator[psycopg.Connection[Any]]:
         database.execute("create table cards (id text primary key, account int)")
         database.execute("insert into cards select 'card ' || i, i from generate_series(1, 50) i")
         topics.follow("accounts")
+        # Whichever test comes first.
+        topics.catch_up("accounts")
         yield database
 
 
