@@ -43,7 +43,7 @@ def own_project(folder: Path, packages: Sequence[Path], work: Path) -> Path:
         one["local"] for one in read(copy / "packages.yml").get("packages", ()) if "local" in one
     ]
     local = [*((copy / one).resolve() for one in asked), *packages]
-    write_packages(copy, local)
+    install(copy, local)
     return copy
 
 
@@ -60,14 +60,17 @@ def package(folder: Path, packages: Sequence[Path], work: Path) -> Path:
     settings = yaml.safe_load(text)
     settings["flags"].pop("warn_error_options", None)
     (copy / "dbt_project.yml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
-    write_packages(copy, [folder, *packages])
+    install(copy, [folder, *packages])
     return copy
 
 
-def write_packages(project: Path, folders: Sequence[Path]) -> None:
-    """Let a project take its packages from folders."""
-    listed = [{"local": str(folder)} for folder in folders]
-    (project / "packages.yml").write_text(yaml.safe_dump({"packages": listed}), "utf-8")
+def install(project: Path, folders: Sequence[Path]) -> None:
+    """Put packages where dbt looks for them; it then asks nobody for those that they ask for."""
+    (project / "packages.yml").unlink(missing_ok=True)
+    (project / "dbt_packages").mkdir()
+    for folder in folders:
+        name = read(folder / "dbt_project.yml")["name"]
+        (project / "dbt_packages" / name).symlink_to(folder)
 
 
 def main() -> int:
@@ -75,8 +78,9 @@ def main() -> int:
     line = argparse.ArgumentParser(prog="python -m scripts.public_project", description=__doc__)
     line.add_argument("folder", type=Path)
     line.add_argument("--package", type=Path, action="append", default=[])
-    line.add_argument("command", nargs="*", default=["build"])
-    chosen = line.parse_args()
+    given = sys.argv[1:]
+    end = given.index("--") if "--" in given else len(given)
+    chosen, command = line.parse_args(given[:end]), given[end + 1 :] or ["build"]
     folders = [one.resolve() for one in (chosen.folder, *chosen.package)]
     for one in folders:
         if not (one / "dbt_project.yml").is_file():
@@ -90,11 +94,7 @@ def main() -> int:
     (project / ".jars").symlink_to(ROOT / ".jars")
     environ = {"HEADWATER_LAKE": str(work / "lake"), **os.environ}
     dbt = str(Path(sys.executable).with_name("dbt"))
-    for command in (["deps"], chosen.command):
-        code = subprocess.run([dbt, *command], cwd=project, env=environ, check=False).returncode
-        if code:
-            return code
-    return 0
+    return subprocess.run([dbt, *command], cwd=project, env=environ, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from ingest.trials.fuzz import Found, tried
 
 # Of each kind: what a person looks at first.
 _SHOWN = 5
+# Letters of a row.
+_WIDTH = 200
 
 
 def run(models: Sequence[str], cases: int, seed: int) -> None:
@@ -36,7 +38,8 @@ def _lines(model: str, found: Found) -> list[str]:
     for name, rows in kinds:
         shown = list(rows.items())[:_SHOWN]
         lines += [
-            f"  {name}: {row}" + (f" ({times} times)" if times > 1 else "") for row, times in shown
+            f"  {name}: {_short(row)}" + (f" ({times} times)" if times > 1 else "")
+            for row, times in shown
         ]
         if len(rows) > _SHOWN:
             lines.append(f"  {name}: {len(rows) - _SHOWN} rows more")
@@ -44,5 +47,9 @@ def _lines(model: str, found: Found) -> list[str]:
     for part, arrived in found.rows.items():
         null = f", {part.null} null" if part.null else ""
         lines.append(f"  build {part.build + 1}: {len(arrived)} of bronze.{part.table}{null}")
-        lines += [f"    {row}" for row in arrived[:_SHOWN]]
+        lines += [f"    {_short(row)}" for row in arrived[:_SHOWN]]
     return lines
+
+
+def _short(row: str) -> str:
+    return row if len(row) <= _WIDTH else f"{row[:_WIDTH]} …"

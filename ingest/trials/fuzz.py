@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.declarations.project import declared_streams
-from ingest.errors import TerminalError
+from ingest.errors import InputError, TerminalError
 from ingest.serve.build_queue import Outcome
 from ingest.serve.dbt_build import DbtBuild
 from ingest.serve.driver_state import DriverState
@@ -125,9 +125,13 @@ class _Trials:
     samples: _Samples
 
     def first(self, cases: int, seed: int, say: Callable[[str], None]) -> Found | None:
-        """The first case that differs, made small."""
+        """The first case that differs, made small.
+
+        Raises InputError where the model had no rows in any case: then nothing was compared.
+        """
         tables = self.inputs.bronze
         samples = {table: self.samples.samples[table] for table in tables}
+        had_rows = False
         for number in range(cases):
             case = drawn(samples, seed + number)
             difference = self.difference(case)
@@ -135,7 +139,13 @@ class _Trials:
             if difference:
                 say(f"{name} differs; looking for a smaller one")
                 return self.found(seed + number, case, difference)
+            had_rows |= bool(self._rows(self.inputs.kept[-1]))
             say(f"{name}: equal")
+        if not had_rows:
+            raise InputError(
+                f"{self.inputs.model} had no rows in any case, so nothing was compared: "
+                f"see what it selects of {', '.join(tables)}, or try more --cases"
+            )
         return None
 
     def difference(self, case: Case) -> Difference | None:

@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from dbt.artifacts.resources.types import NodeType
+from dbt.contracts.graph.nodes import GenericTestNode
 from pyspark.sql import functions as F
 
 from ingest.contracts.revisions import checked_out
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _BUILD = ("build", "--full-refresh", "--exclude-resource-type", "test", "unit_test", "--select")
+# Tests of several columns, this project's and dbt-utils', and how they name them.
+_TOGETHER = ("unique_together", "unique_combination_of_columns")
+_COLUMNS = ("columns", "combination_of_columns")
 # Columns of a sum before and after.
 _SIDES = ("before", "after")
 # Types whose sums a person understands.
@@ -140,10 +144,27 @@ class _Models:
         return f"{node.schema}.{node.alias}"
 
     def key(self, name: str) -> Sequence[str]:
-        """The columns of a model's key; none where it has none."""
-        config = self.nodes[name].config
-        found = config.unique_key or config.get("keys") or config.meta.get("keys") or ()
+        """The columns of a model's key, by its options or tests; none where it has none."""
+        node = self.nodes[name]
+        found = (
+            node.config.unique_key
+            or node.config.get("keys")
+            or node.config.meta.get("keys")
+            or self._tested_key(node)
+        )
         return [found] if isinstance(found, str) else found
+
+    def _tested_key(self, model: Any) -> Sequence[str]:
+        """What a test says is unique: a column, or columns together."""
+        for node in self._manifest.nodes.values():
+            if not isinstance(node, GenericTestNode) or node.attached_node != model.unique_id:
+                continue
+            test = node.test_metadata
+            if test.name == "unique" and node.column_name:
+                return [node.column_name]
+            if test.name in _TOGETHER:
+                return list(next(value for name, value in test.kwargs.items() if name in _COLUMNS))
+        return ()
 
     def bronze(self, names: Iterable[str]) -> set[str]:
         """Tables of bronze that models read, through others."""

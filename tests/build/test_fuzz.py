@@ -115,6 +115,7 @@ def fuzz(project: Path, lake: Path, *arguments: str) -> subprocess.CompletedProc
     return ingest(project, lake, "fuzz", *arguments)
 
 
+@pytest.mark.timeout(2400)
 def test_mistakes_are_found_with_the_input_that_shows_them(
     shared_lake: Lake, project: Path
 ) -> None:
