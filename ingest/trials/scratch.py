@@ -100,9 +100,7 @@ class Scratch:
         from pyspark.sql import functions as F
 
         tables = read(spark, self.real.ops("stream_tables"))
-        # With or without its schema.
-        name = F.element_at(F.split("table_name", r"\."), -1)
-        ours = tables.where(name.isin(list(bronze)))
+        ours = tables.where(F.col("table_name").isin(list(bronze)))
         write(ours, self.lake.ops("stream_tables"), is_new=True)
         if self.real.is_table(self.real.ops("event_types")):
             types = read(spark, self.real.ops("event_types"))

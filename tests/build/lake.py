@@ -170,7 +170,7 @@ def land(
     ).save(str(folder))
     if is_new:
         registry = "table_name string, stream string, kind string, created_at timestamp"
-        entry = [(f"bronze.{table}", table.replace("__", "."), "bronze", NOON)]
+        entry = [(table, table.replace("__", "."), "bronze", NOON)]
         spark.createDataFrame(entry, registry).write.format("delta").mode("append").save(
             str(lake / "ops" / "stream_tables")
         )
