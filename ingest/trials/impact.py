@@ -17,6 +17,7 @@ from dbt.contracts.graph.nodes import GenericTestNode
 from pyspark.sql import functions as F
 
 from ingest.contracts.revisions import checked_out
+from ingest.errors import InputError
 from ingest.spark.sql import quoted
 from ingest.trials.inputs import add_inputs
 from ingest.trials.scratch import Scratch, as_json, read, shown_columns, write
@@ -85,7 +86,7 @@ def impact(revision: str, days: timedelta, say: Callable[[str], None]) -> Impact
     scratch = Scratch.beside("check")
     with checked_out(scratch.root, revision) as before:
         if before is None:
-            return Impact((), {})
+            raise InputError(f"{revision} has no dbt project here: name a later revision")
         theirs = f"{scratch.target}/before"
         old = _Models(scratch.dbt(["parse"], before, theirs, writes=True).result)
         state = ["--select", "state:modified+", "--state", f"{scratch.root}/{theirs}"]
