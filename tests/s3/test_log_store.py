@@ -30,10 +30,10 @@ SHARES = {
 
 @pytest.fixture(scope="module")
 def writers(
-    server: S3Server, _proxy: FaultyProxy, tmp_path_factory: pytest.TempPathFactory
+    server: S3Server, standing_proxy: FaultyProxy, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[LogWriter, LogWriter]]:
     """Two processes that write the log."""
-    environ = server.environ(_proxy.url)
+    environ = server.environ(standing_proxy.url)
     log = tmp_path_factory.mktemp("writers") / "java.log"
     both = LogWriter(environ, log), LogWriter(environ, log)
     yield both
