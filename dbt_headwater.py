@@ -17,6 +17,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,7 @@ class HeadwaterPlugin(dbtPlugin):
         except HeadwaterError as error:
             raise DbtRuntimeError(f"{error.code}: {error}") from None
         keep_rows()
+        bind_values()
 
     def get_manifest_artifacts(self, manifest: Any) -> dict[str, Any]:
         """Check what dbt has parsed; it asks for files to write, of which there are none."""
@@ -218,6 +220,29 @@ def keep_rows() -> None:
 
     execute.keeps = True  # type: ignore[attr-defined]
     Cursor.execute = execute  # type: ignore[method-assign]
+
+
+def bind_values() -> None:
+    """Let values in statements of a Spark session be what they are, in any project's seeds.
+
+    dbt-spark makes the text `None` of null, a float of each number, and quotes texts as they stand.
+    Remove when tests/unit/test_dbt_bindings.py goes red.
+    """
+    from dbt.adapters.spark.session import SessionConnectionWrapper
+
+    SessionConnectionWrapper._fix_binding = staticmethod(bound)  # type: ignore[method-assign]
+
+
+def bound(value: Any) -> str:
+    """A value as a literal of Spark SQL, in which a dollar sign and a brace begin no variable."""
+    if value is None:
+        return "null"
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, int | float):
+        return str(value)
+    text = str(value).replace("\\", "\\\\").replace("'", "\\'").replace("${", "$\\{")
+    return f"'{text}'"
 
 
 @functools.cache

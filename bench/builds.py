@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -26,6 +26,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from bench import stock_dbt
 from bench.report import Cost
 from demo.marketplace.day import generate
 from demo.marketplace.plan import Plan
@@ -60,6 +61,7 @@ def measure(work: Path, events: int, rounds: int) -> list[Cost]:
     build = [str(Path(sys.executable).with_name("dbt")), "build"]
     build += ["--target-path", str(work / "builds" / "target")]
     fresh = run(*build)
+    one = list(_one_model(work, rounds, run))
     with _serving(work / "builds", environ) as port:
         environ["HEADWATER_SQL_PORT"] = str(port)
         served = run(*build, "--target", "server")
@@ -67,7 +69,23 @@ def measure(work: Path, events: int, rounds: int) -> list[Cost]:
         *costs,
         Cost("nothing new, a process from its start, with all tests", fresh),
         Cost("the same with target server", served, at_most=1.5 * fresh),
+        *one,
     ]
+
+
+def _one_model(work: Path, rounds: int, run: Callable[..., float]) -> Iterator[Cost]:
+    """`dbt run` of one model without new rows, beside dbt-spark as it comes; taken in turns."""
+    folder = stock_dbt.written(work / "builds" / "stock")
+    target = ("--target-path", str(work / "builds" / "target"))
+    ours = [str(Path(sys.executable).with_name("dbt")), "run", "-s", "page_view_events", *target]
+    stock = [sys.executable, "-m", "bench.stock_dbt", "run", "-s", stock_dbt.MODEL]
+    stock += ["--project-dir", str(folder), "--profiles-dir", str(folder)]
+    run(*stock)
+    seconds = [(run(*stock), run(*ours)) for _ in range(rounds)]
+    as_it_comes = statistics.median(one for one, _ in seconds)
+    yield Cost("dbt-spark as it comes: `dbt run -s` of one model", as_it_comes)
+    mine = statistics.median(one for _, one in seconds)
+    yield Cost("the same here", mine, at_most=1.1 * as_it_comes)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 {#-
     Return the change data feeds that a model's compiled text reads, from the marker comments that
-    `incremental_filter`, `changed_keys` and `affected_partitions` render: {table, relation,
+    `incremental_filter`, `changes_of` and `affected_partitions` render: {table, relation,
     watermark, newest, by, key, own_key, counter, batch}.
 
     relation  the table, or a view on it
@@ -24,8 +24,8 @@
                 'relation': relations | first or table,
                 'watermark': watermark | int,
                 'newest': newest | int,
-                'by': 'changed_keys' if keys else 'affected_partitions' if '/* values */' in span
-                    else 'incremental_filter',
+                'by': 'changed_keys' if keys else 'changes_of' if '/* rows */' in span
+                    else 'affected_partitions' if '/* values */' in span else 'incremental_filter',
                 'key': keys[0] if keys else none,
                 'own_key': keys[1] if keys else none,
                 'counter': batches[0] if batches else none,

@@ -11,7 +11,7 @@
     makes all reads of one build see the same rows, also while the stream runs.
 
     Updated or deleted rows have no batch of their own: the marker comments of their change data
-    feeds let the merge find them (`delete_replaced_rows`).
+    feeds let the merge find them (`removed_rows`).
 -#}
 {% macro incremental_filter(relation, column='_batch_id', event_type=none) -%}
     {%- if not execute or not uses_watermarks() -%}

@@ -8,7 +8,7 @@
 {% macro check_own_keys(source) -%}
     {%- set feeds = feeds_in_sql(compiled_code) -%}
     {%- set spans = modules.re.findall('/\\* end \\*/', compiled_code) -%}
-    {%- if feeds | length == 1 and spans | length == 1 -%}
+    {%- if feeds | length == 1 and spans | length == 1 and feeds[0].by != 'changes_of' -%}
         {%- set feed = feeds[0] -%}
         {%- set theirs = [feed.key] if feed.key else key_of(feed.table) -%}
         {%- set own = [feed.own_key] if feed.key else theirs -%}

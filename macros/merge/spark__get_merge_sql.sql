@@ -14,24 +14,35 @@
     {%- do check_key_columns(keys, columns) -%}
     {%- do check_unmatched_rows() -%}
     {%- set facts = profile_merge_input(source, keys) -%}
-    {%- do delete_replaced_rows(source, keys, columns) -%}
-    {%- set predicates = [] + (incremental_predicates or []) -%}
-    {%- do predicates.extend(merge_keys(keys, facts.nulls)) -%}
-    {%- do predicates.extend(facts.bounds) -%}
+    {%- do check_sessions(source, keys, facts.rows) -%}
+    {%- set removed = removed_rows(source, keys, columns) -%}
+    {%- set names = input_columns(source) if removed else none -%}
     {%- set target_alias, source_alias = merge_aliases() -%}
+    {%- set predicates = incremental_predicates or [] -%}
+    {%- if removed and predicates -%}
+        {%- set predicates = [source_alias ~ '._is_removed or (' ~ predicates | join(' and ') ~ ')'] -%}
+    {%- endif -%}
+    {%- set predicates = merge_keys(keys, keys if removed else facts.nulls)
+        + predicates + merge_bounds(facts, removed) -%}
     {%- set evolves = model_option(
         'merge_with_schema_evolution', config.get('on_schema_change') == 'append_new_columns'
     ) | string | lower == 'true' -%}
     merge {{ 'with schema evolution ' if evolves }}
     into {{ target }} as {{ target_alias }}
-    using {{ source }} as {{ source_alias }}
-    on {{ predicates | join(' and ') }}
+    using {{ with_removed_rows(source, names, keys, removed.query) if removed else source }} as {{ source_alias }}
+    on ({{ predicates | join(') and (') }})
+    {%- if removed %}
+    when matched and {{ source_alias }}._is_removed
+    then delete
+    {%- endif %}
     {#- The order of kinds is that of Spark's grammar. An input that dbt cut lacks most rows. -#}
     {%- for kind in ('matched', 'not_matched', 'not_matched_by_source')
         if not (kind == 'not_matched_by_source' and (flags.EMPTY or flags.SAMPLE)) -%}
         {%- for clause in merge_clauses() if clause.when == kind %}
-    when {{ kind | replace('_', ' ') }}{{ ' and (' ~ clause.condition ~ ')' if clause.condition }}
-    then {{ merge_action(clause.then, columns) }}
+    when {{ kind | replace('_', ' ') }}
+        {{- ' and not ' ~ source_alias ~ '._is_removed' if removed and kind == 'not_matched' }}
+        {{- ' and (' ~ clause.condition ~ ')' if clause.condition }}
+    then {{ merge_action(clause.then, columns, names) }}
         {%- endfor -%}
     {%- endfor -%}
 {%- endmacro %}

@@ -1,9 +1,5 @@
 {#-
-    Insert the seed's rows that the table was not created with, as escaped literals.
-
-    dbt-spark 1.11 wraps strings in quotes without escaping in its session method, so a seed with an
-    apostrophe does not parse. Remove this macro when
-    tests/build/test_seeds.py::test_unpatched_apostrophe_still_fails goes red.
+    Insert the seed's rows that the table was not created with.
 -#}
 {% macro spark__load_csv_rows(model, agate_table) -%}
     {%- set statements = [] -%}

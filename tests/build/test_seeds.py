@@ -1,10 +1,11 @@
-"""Seeds keep every character, and the work-around for it ends when it can."""
+"""Seeds keep every character."""
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from dbt.adapters.spark.session import Connection, SessionConnectionWrapper
-from dbt_common.exceptions import DbtRuntimeError
 
 from tests.build.lake import Lake
 
@@ -36,9 +37,10 @@ def test_a_seed_has_its_layer(seeded: Lake) -> None:
     assert seeded.properties("silver.cities")["quality"] == "silver"
 
 
-def test_unpatched_apostrophe_still_fails(shared_lake: Lake) -> None:
-    """When this goes red, dbt-spark quotes: remove macros/seeds/spark__load_csv_rows.sql."""
-    assert shared_lake.spark
-    wrapper = SessionConnectionWrapper(Connection())
-    with pytest.raises(DbtRuntimeError, match="INVALID_IDENTIFIER"):
-        wrapper.cursor().execute("select %s as city", ["'s-Hertogenbosch"])
+def test_values_that_dbt_binds_are_what_they_are(seeded: Lake) -> None:
+    """As in seeds of a project that has not our macros."""
+    assert seeded.spark
+    values = ["'s-Hertogenbosch", r"a\b ${c}", None, Decimal(2**53 + 1), True]
+    cursor = SessionConnectionWrapper(Connection()).cursor()
+    cursor.execute("select %s, %s, cast(%s as string), cast(%s as bigint), %s", values)
+    assert [list(row) for row in cursor.fetchall() or ()] == [values]
