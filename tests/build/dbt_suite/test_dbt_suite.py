@@ -1,10 +1,7 @@
-"""What dbt Labs checks of an adapter holds for this profile and these macros, on Delta.
+"""What dbt Labs checks of an adapter, where an adapter has to write a part of its own.
 
-The classes are those that dbt-spark runs itself for Delta, by import. Constraints and the
-storing of failures are in files beside this one. Not here, because open-source Spark has none of
-it: grants ("Operation not allowed: GRANT"). Not here, because dbt-spark skips it: hard deletes of
-ephemeral snapshots ("Failing for unknown reason, needs investigation"). Those of Python models are
-more than dbt-spark's own, which runs them on Databricks only.
+Constraints and the storing of failures are in files beside this one, what needs no part of ours in
+`test_every_class.py`.
 """
 
 from __future__ import annotations
@@ -12,109 +9,23 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dbt.tests.adapter.basic.test_adapter_methods import BaseAdapterMethod
-from dbt.tests.adapter.basic.test_base import BaseSimpleMaterializations
-from dbt.tests.adapter.basic.test_empty import BaseEmpty
-from dbt.tests.adapter.basic.test_ephemeral import BaseEphemeral
-from dbt.tests.adapter.basic.test_generic_tests import BaseGenericTests
-from dbt.tests.adapter.basic.test_incremental import BaseIncremental
-from dbt.tests.adapter.basic.test_singular_tests import BaseSingularTests
-from dbt.tests.adapter.basic.test_singular_tests_ephemeral import BaseSingularTestsEphemeral
-from dbt.tests.adapter.basic.test_snapshot_check_cols import BaseSnapshotCheckCols
-from dbt.tests.adapter.basic.test_snapshot_timestamp import BaseSnapshotTimestamp
 from dbt.tests.adapter.dbt_clone.test_dbt_clone import BaseClonePossible
-from dbt.tests.adapter.dbt_show.test_dbt_show import BaseShowLimit, BaseShowSqlHeader
-from dbt.tests.adapter.empty.test_empty import BaseTestEmpty, BaseTestEmptyInlineSourceRef
 from dbt.tests.adapter.incremental.test_incremental_merge_exclude_columns import (
     BaseMergeExcludeColumns,
 )
-from dbt.tests.adapter.incremental.test_incremental_microbatch import BaseMicrobatch
 from dbt.tests.adapter.incremental.test_incremental_on_schema_change import (
     BaseIncrementalOnSchemaChangeSetup,
 )
 from dbt.tests.adapter.incremental.test_incremental_predicates import BaseIncrementalPredicates
 from dbt.tests.adapter.incremental.test_incremental_unique_id import BaseIncrementalUniqueKey
-from dbt.tests.adapter.python_model.test_python_model import (
-    BasePythonEmptyTests,
-    BasePythonIncrementalTests,
-    BasePythonMetaGetTests,
-    BasePythonModelTests,
-    BasePythonSampleTests,
-)
 from dbt.tests.adapter.store_test_failures_tests.test_store_test_failures import (
     TEST_AUDIT_SCHEMA_SUFFIX,
     StoreTestFailuresBase,
 )
-from dbt.tests.adapter.unit_testing.test_case_insensitivity import BaseUnitTestCaseInsensivity
-from dbt.tests.adapter.unit_testing.test_invalid_input import BaseUnitTestInvalidInput
 from dbt.tests.adapter.unit_testing.test_types import BaseUnitTestingTypes
 from dbt.tests.util import run_dbt
 
 MERGE = {"models": {"+incremental_strategy": "merge"}}
-
-
-class TestSimpleMaterializations(BaseSimpleMaterializations):
-    pass
-
-
-class TestSingularTests(BaseSingularTests):
-    pass
-
-
-class TestSingularTestsEphemeral(BaseSingularTestsEphemeral):
-    pass
-
-
-class TestEmptyProject(BaseEmpty):
-    pass
-
-
-class TestEphemeral(BaseEphemeral):
-    pass
-
-
-class TestIncremental(BaseIncremental):
-    pass
-
-
-class TestGenericTests(BaseGenericTests):
-    pass
-
-
-class TestSnapshotCheckCols(BaseSnapshotCheckCols):
-    pass
-
-
-class TestSnapshotTimestamp(BaseSnapshotTimestamp):
-    pass
-
-
-class TestAdapterMethod(BaseAdapterMethod):
-    pass
-
-
-class TestEmptyFlag(BaseTestEmpty):
-    pass
-
-
-class TestEmptyInlineSourceRef(BaseTestEmptyInlineSourceRef):
-    pass
-
-
-class TestShowLimit(BaseShowLimit):
-    pass
-
-
-class TestShowSqlHeader(BaseShowSqlHeader):
-    pass
-
-
-class TestUnitTestCaseInsensitivity(BaseUnitTestCaseInsensivity):
-    pass
-
-
-class TestUnitTestInvalidInput(BaseUnitTestInvalidInput):
-    pass
 
 
 class TestUnitTestingTypes(BaseUnitTestingTypes):
@@ -135,30 +46,6 @@ class TestIncrementalUniqueKey(BaseIncrementalUniqueKey):
     @pytest.fixture(scope="class")
     def project_config_update(self) -> dict[str, Any]:
         return MERGE
-
-
-class TestMicrobatch(BaseMicrobatch):
-    pass
-
-
-class TestPythonModel(BasePythonModelTests):
-    pass
-
-
-class TestPythonIncremental(BasePythonIncrementalTests):
-    pass
-
-
-class TestPythonMetaGet(BasePythonMetaGetTests):
-    pass
-
-
-class TestPythonEmpty(BasePythonEmptyTests):
-    pass
-
-
-class TestPythonSample(BasePythonSampleTests):
-    pass
 
 
 class TestMergeExcludeColumns(BaseMergeExcludeColumns):
