@@ -139,8 +139,9 @@ class _Trials:
             if difference:
                 say(f"{name} differs; looking for a smaller one")
                 return self.found(seed + number, case, difference)
-            had_rows |= bool(self._rows(self.inputs.kept[-1]))
-            say(f"{name}: equal")
+            has_rows = bool(self._rows(self.inputs.kept[-1]))
+            had_rows |= has_rows
+            say(f"{name}: {'equal' if has_rows else 'no rows to compare'}")
         if not had_rows:
             raise InputError(
                 f"{self.inputs.model} had no rows in any case, so nothing was compared: "
