@@ -66,6 +66,7 @@ MODELS: Final[Mapping[str, str]] = {
     """,
     "pairs": joined("taps.seq, buys.line", "inner", "['seq', 'line']"),
     "taps_with_buys": joined("taps.seq, taps.at, buys.line", "left", "['seq', 'line']"),
+    "taps_then_buys": joined("taps.seq, taps.at", "left semi", "'seq'"),
     "taps_then_nothing": joined("taps.seq, taps.at", "left anti", "'seq'"),
     "buys_before_taps": """
         {{ config(unique_key = ['line', 'tap']) }}
@@ -125,6 +126,7 @@ def expected(records: Sequence[Record]) -> Mapping[str, Iterable[tuple[Any, ...]
         "taps_with_buys": [
             (seq, times[seq], line) for seq, lines in bought.items() for line in lines or [None]
         ],
+        "taps_then_buys": [(seq, times[seq]) for seq, lines in bought.items() if lines],
         "taps_then_nothing": [(seq, times[seq]) for seq, lines in bought.items() if not lines],
         "buys_before_taps": [
             (line, tap) for line, taps in tapped.items() for tap in taps or [None]
