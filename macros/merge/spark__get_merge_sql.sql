@@ -27,6 +27,8 @@
     {%- set evolves = model_option(
         'merge_with_schema_evolution', config.get('on_schema_change') == 'append_new_columns'
     ) | string | lower == 'true' -%}
+    {#- Stars would write `_is_removed`, too; without evolution they are the table's columns. -#}
+    {%- set written = (names if evolves else columns | map(attribute='quoted') | list) if removed else none -%}
     merge {{ 'with schema evolution ' if evolves }}
     into {{ target }} as {{ target_alias }}
     using {{ with_removed_rows(source, names, keys, removed.query) if removed else source }} as {{ source_alias }}
@@ -42,7 +44,7 @@
     when {{ kind | replace('_', ' ') }}
         {{- ' and not ' ~ source_alias ~ '._is_removed' if removed and kind == 'not_matched' }}
         {{- ' and (' ~ clause.condition ~ ')' if clause.condition }}
-    then {{ merge_action(clause.then, columns, names) }}
+    then {{ merge_action(clause.then, columns, written) }}
         {%- endfor -%}
     {%- endfor -%}
 {%- endmacro %}

@@ -27,7 +27,7 @@ _AT: Final = f"timestamp'{START}' + make_interval(0, 0, 0, 0, 0, cast(weight as 
 def joined(select: str, how: str, key: str) -> str:
     """A model of taps and of what was bought at most ten minutes later."""
     return f"""
-        {{{{ config(unique_key = {key}, merge_bounds = ['seq']) }}}}
+        {{{{ config(unique_key = {key}, merge_bounds = ['seq'], on_schema_change = 'ignore') }}}}
         select {select}, {{{{ build_id() }}}} as _build_id
         from {{{{ joined(
             taps=ref('taps'), buys=ref('buys'),
