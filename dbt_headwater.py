@@ -10,13 +10,14 @@ options. Commands on a server only have its errors made short.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import os
 import re
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -185,7 +186,7 @@ def keep_rows() -> None:
     """Let what models that follow changes cache be checkpointed, as `ingest` does by itself.
 
     Run Python models. Let two builds that create the same thing at the same moment both succeed,
-    and say what Spark says of S3 in a line.
+    and say what Spark says of the lake's files in a line.
     """
     from dbt.adapters.spark.session import Cursor
     from py4j.protocol import Py4JJavaError
@@ -210,16 +211,28 @@ def keep_rows() -> None:
             if found := PythonModel.in_statement(statement):
                 found.run(SparkSession.active())
                 return
-            self._df = races.repeated(lambda: keeper.run(given, statement), statement, failures)
+            with in_a_line():
+                self._df = races.repeated(lambda: keeper.run(given, statement), statement, failures)
         except PythonModelFailed as error:
             raise DbtRuntimeError(f"{error.code}: {error}") from None
+
+    def fetchall(self: Any) -> Any:
+        with in_a_line():
+            return rows(self)
+
+    @contextlib.contextmanager
+    def in_a_line() -> Iterator[None]:
+        try:
+            yield
         except failures as error:
-            if said := spark_errors.of_s3(str(error), "the lake"):
+            if said := spark_errors.of_build(str(error)):
                 raise DbtDatabaseError(f"{said.code}: {said}") from None
             raise
 
+    rows = Cursor.fetchall
     execute.keeps = True  # type: ignore[attr-defined]
     Cursor.execute = execute  # type: ignore[method-assign]
+    Cursor.fetchall = fetchall  # type: ignore[method-assign]
 
 
 def bind_values() -> None:

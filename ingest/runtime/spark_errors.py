@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 from ingest import settings
 from ingest.errors import (
@@ -53,6 +54,10 @@ _OF_S3A = re.compile(
     re.MULTILINE,
 )
 _S3A_URL = re.compile(r"s3a://[\w.-]+(?:/[^\s:'`,;]*)?")
+_GONE = re.compile(
+    r"\[FAILED_READ_FILE\.FILE_NOT_EXIST\] Encountered error while reading file (?P<path>.+?)\.\s+"
+    r"File does not exist"
+)
 _TRACEBACK = "Traceback (most recent call last):"
 _MEMORY = re.compile(
     r"OutOfMemoryError\b|\bMemoryError\b|Cannot allocate memory|UNABLE_TO_ACQUIRE_MEMORY"
@@ -91,6 +96,17 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
             "and let only one process write it"
         )
     return TerminalError(f"{stream}: {cause(error)}; see {log}")
+
+
+def of_build(text: str) -> StorageFailed | None:
+    """What Spark says of the lake's files where dbt builds, in a line; None where nothing."""
+    if found := _GONE.search(text):
+        return StorageFailed(
+            f"{unquote(found['path'])} is gone, but a table still names it: VACUUM has removed it. "
+            "If the table is a shallow clone, clone it again (dbt clone --full-refresh); else "
+            "build it again (--full-refresh)"
+        )
+    return of_s3(text, "the lake")
 
 
 def of_s3(text: str, what: str) -> StorageFailed | None:

@@ -27,7 +27,8 @@
             group by model
         )
     {%- endset -%}
-    {%- for row in fromjson(run_query(query).columns[0].values()[0]) -%}
+    {#- A model that has read nothing has one row without a relation (`marks_of_clone`). -#}
+    {%- for row in fromjson(run_query(query).columns[0].values()[0]) if row.relation -%}
         {%- do cache.watermarks.setdefault(row.model, {}).update({row.relation: row.mark}) -%}
         {%- do cache.codes.update({row.model: row.code}) -%}
         {%- if row.version and row.mark >= cache.versions.get(row.relation, ['', -1])[1] -%}

@@ -107,17 +107,6 @@ class TestStoreTestFailures(StoreTestFailuresBase):
 
 
 class TestClonePossible(BaseClonePossible):
-    def test_can_clone_true(  # type: ignore[override]
-        self, project: Any, unique_schema: str, other_schema: str, capsys: Any
-    ) -> None:
-        # With --full-refresh dbt puts a clone in a table's place, which Delta does not do.
-        with pytest.raises(AssertionError, match="dbt exit state did not match expected"):
-            super().test_can_clone_true(project, unique_schema, other_schema)  # type: ignore[no-untyped-call]
-        assert "DELTA_UNSUPPORTED_NON_EMPTY_CLONE" in capsys.readouterr().out
-        models = ["--resource-type", "model"]
-        found = run_dbt(["clone", "--state", "state", "--target", "otherschema", *models])
-        assert ["no-op" in one.message.lower() for one in found] == [True, True]
-
     @pytest.fixture(autouse=True)
     def clean_up(self, project: Any) -> Any:
         yield
