@@ -270,7 +270,9 @@ def scaffold(
 
 @app.command()
 def fuzz(
-    models: Annotated[list[str], typer.Argument(help="Names of dbt models.")],
+    models: Annotated[
+        list[str] | None, typer.Argument(help="Names of dbt models; all of them by default.")
+    ] = None,
     cases: Annotated[int, typer.Option("--cases", min=1, help="How many cases to try.")] = 20,
     seed: Annotated[
         int, typer.Option("--seed", help="Number that the first case follows from.")
@@ -283,7 +285,7 @@ def fuzz(
     """
     from ingest.cli.fuzz import run as run_fuzz
 
-    run_fuzz(models, cases, seed)
+    run_fuzz(models or (), cases, seed)
 
 
 def _land(

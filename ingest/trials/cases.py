@@ -42,20 +42,23 @@ def drawn(samples: Mapping[str, Sample], seed: int) -> Case:
     """Slices in the order in which they arrive: cut, and some of them changed.
 
     Each change is one that producers, networks and people cause: a slice comes again, comes late,
-    comes before another, does not come, or lacks a value.
+    comes before another, does not come, or lacks a value. Those of a table are the same whatever
+    other tables there are.
     """
-    draw = random.Random(seed)  # noqa: S311 - nothing is secret
     found: list[Slice] = []
     for table, sample in sorted(samples.items()):
+        draw = random.Random(f"{seed} {table}")  # noqa: S311 - nothing is secret
+        slices: list[Slice] = []
         count = min(_SLICES, sample.rows)
         # Neighbours in the table come together, so that changes of one key do.
         starts = sorted(draw.randrange(sample.rows) for _ in range(count)) if count else []
         for number, start in enumerate(starts):
             rows = tuple(range(start, min(start + draw.randint(1, _ROWS), sample.rows)))
             build = number * BUILDS // count
-            found.extend(_changed(Slice(table, rows, build), sample, draw))
-    # Within a build, tables and slices come in any order.
-    draw.shuffle(found)
+            slices.extend(_changed(Slice(table, rows, build), sample, draw))
+        # Within a build, slices come in any order.
+        draw.shuffle(slices)
+        found.extend(slices)
     return tuple(sorted(found, key=lambda one: one.build))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,14 @@ from ingest.serve.driver_state import DriverState
 from ingest.serve.fast_bookkeeping import FastBookkeeping
 from ingest.storage.layout import Lake
 from ingest.trials.cases import BUILDS, Case, Sample, Slice, drawn, smallest
-from ingest.trials.inputs import Inputs, inputs_of
+from ingest.trials.inputs import Inputs, inputs_of, inputs_of_all
 from ingest.trials.scratch import Scratch, as_json, read, shown_columns, write
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Newest rows of each table of bronze that cases are drawn from.
+# Rows of each table of bronze that cases are drawn from: half of them the newest, half the newest
+# of each type of events.
 _SAMPLED = 1000
 # Builds of smaller cases, once one differs.
 _SMALLER = 40
@@ -43,7 +44,6 @@ class Found:
     """A case whose increments differ from the full refresh, made small."""
 
     seed: int
-    case: Case
     difference: Difference
     rows: Mapping[Slice, Sequence[str]]
 
@@ -51,22 +51,28 @@ class Found:
 def tried(
     models: Sequence[str], cases: int, seed: int, say: Callable[[str], None]
 ) -> Iterator[tuple[str, Found | None]]:
-    """Each model with the first case that differs, or None.
+    """Each model with the first case that differs, as soon as it is found, or None.
 
+    Without names, all models of what has landed. They are built together: what many of them read
+    is built once.
     Raises InputError where a model cannot be tried, TerminalError where one cannot be built.
     """
     scratch = Scratch.beside("fuzz")
     manifest = scratch.manifest()
-    inputs = [inputs_of(manifest, model) for model in models]
+    if models:
+        inputs = [inputs_of(manifest, model) for model in dict.fromkeys(models)]
+    else:
+        inputs = [one for one in inputs_of_all(manifest) if scratch.has_landed(one.bronze)]
     tables = sorted({table for each in inputs for table in each.bronze})
+    if not inputs:
+        raise InputError("nothing that a model reads has landed yet: run `ingest run`")
     scratch.check_landed(tables)
     say(f"copying the newest rows of {', '.join(tables)}")
     samples = _Samples.copied(scratch, tables)
     facts = DriverState(scratch.lake, declared_streams((), manifest=manifest))
     records = FastBookkeeping(scratch.lake, lambda: True)
     dbt = DbtBuild(manifest, facts, records, target=scratch.target)
-    for each in inputs:
-        yield each.model, _Trials(dbt, each, samples).first(cases, seed, say)
+    yield from _Trials(dbt, samples).all_of(inputs, cases, seed, say)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +96,15 @@ class _Samples:
         for table in tables:
             whole = read(spark, scratch.real.bronze(table))
             landed = [F.col("_batch_id"), F.col("_partition"), F.col("_offset")]
-            newest = whole.orderBy(*(one.desc() for one in landed)).limit(_SAMPLED)
+            newest = [one.desc() for one in landed]
+            types = whole.select("_event_type").distinct().count()
+            of_type = F.row_number().over(Window.partitionBy("_event_type").orderBy(*newest))
+            rare = whole.withColumn(_PLACE, of_type)
+            rare = rare.where(F.col(_PLACE) <= max(1, _SAMPLED // 2 // max(1, types)))
+            rows = whole.orderBy(*newest).limit(_SAMPLED // 2).union(rare.drop(_PLACE))
+            rows = rows.dropDuplicates(["_batch_id", "_source", "_partition", "_offset"])
             place = F.row_number().over(Window.orderBy(*landed)) - 1
-            frames[table] = newest.withColumn(_PLACE, place).localCheckpoint()
+            frames[table] = rows.withColumn(_PLACE, place).localCheckpoint()
             samples[table] = Sample(frames[table].count(), shown_columns(whole))
         return cls(scratch.lake, spark, frames, samples)
 
@@ -119,66 +131,91 @@ class _Samples:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trials:
-    dbt: DbtBuild
-    inputs: Inputs
-    samples: _Samples
+class _Built:
+    """Rows of tables after a case was built in increments, and after a full refresh."""
 
-    def first(self, cases: int, seed: int, say: Callable[[str], None]) -> Found | None:
-        """The first case that differs, made small.
+    increments: Mapping[str, Counter[str]]
+    refresh: Mapping[str, Counter[str]]
 
-        Raises InputError where the model had no rows in any case: then nothing was compared.
-        """
-        tables = self.inputs.bronze
-        samples = {table: self.samples.samples[table] for table in tables}
-        had_rows = False
-        for number in range(cases):
-            case = drawn(samples, seed + number)
-            difference = self.difference(case)
-            name = f"{self.inputs.model}: case {number + 1} of {cases}"
-            if difference:
-                say(f"{name} differs; looking for a smaller one")
-                return self.found(seed + number, case, difference)
-            has_rows = bool(self._rows(self.inputs.kept[-1]))
-            had_rows |= has_rows
-            say(f"{name}: {'equal' if has_rows else 'no rows to compare'}")
-        if not had_rows:
-            raise InputError(
-                f"{self.inputs.model} had no rows in any case, so nothing was compared: "
-                f"see what it selects of {', '.join(tables)}, or try more --cases"
-            )
-        return None
-
-    def difference(self, case: Case) -> Difference | None:
-        """Build a case in increments, then whole; the first table that differs."""
-        for number in range(BUILDS):
-            for table in self.inputs.bronze:
-                slices = [one for one in case if (one.build, one.table) == (number, table)]
-                self.samples.land(table, slices, number)
-            self._build(is_full=number == 0)
-        increments = {table: self._rows(table) for table in self.inputs.kept}
-        self._build(is_full=True)
-        for table in self.inputs.kept:
-            before, after = increments[table], self._rows(table)
+    def difference(self, inputs: Inputs) -> Difference | None:
+        """The first table of a model that differs."""
+        for table in inputs.kept:
+            before, after = self.increments[table], self.refresh[table]
             if before != after:
                 return Difference(table, before - after, after - before)
         return None
 
-    def found(self, seed: int, case: Case, difference: Difference) -> Found:
-        """What differs of the smallest case that differs."""
+
+@dataclass(frozen=True, slots=True)
+class _Trials:
+    dbt: DbtBuild
+    samples: _Samples
+
+    def all_of(
+        self, inputs: Sequence[Inputs], cases: int, seed: int, say: Callable[[str], None]
+    ) -> Iterator[tuple[str, Found | None]]:
+        """Each model with the first case that differs, made small, or None.
+
+        Raises InputError where a model had no rows in any case: then nothing was compared.
+        """
+        left = {each.model: each for each in inputs}
+        had_rows: set[str] = set()
+        for number in range(cases):
+            if not left:
+                return
+            case = self._drawn(left.values(), seed + number)
+            built = self._build_case(case, left.values())
+            name = f"case {number + 1} of {cases}"
+            differing = {each.model: built.difference(each) for each in left.values()}
+            without = [each.model for each in left.values() if not built.refresh[each.kept[-1]]]
+            had_rows |= left.keys() - set(without)
+            equal = len(left) - sum(one is not None for one in differing.values())
+            say(f"{name}: {equal} of {len(left)} equal{_without_rows(without)}")
+            for model, difference in differing.items():
+                if difference:
+                    say(f"{model} differs in {name}; looking for a smaller one")
+                    yield model, self._found(left.pop(model), seed + number, difference)
+        yield from ((model, None) for model in left if model in had_rows)
+        if empty := [each for each in left.values() if each.model not in had_rows]:
+            tables = sorted({table for each in empty for table in each.bronze})
+            raise InputError(
+                f"{', '.join(each.model for each in empty)} had no rows in any case, so nothing "
+                f"was compared: see what is selected of {', '.join(tables)}, or try more --cases"
+            )
+
+    def _drawn(self, inputs: Iterable[Inputs], seed: int) -> Case:
+        tables = {table for each in inputs for table in each.bronze}
+        return drawn({table: self.samples.samples[table] for table in tables}, seed)
+
+    def _build_case(self, case: Case, inputs: Iterable[Inputs]) -> _Built:
+        """Build a case in increments, then whole."""
+        models = frozenset(one for each in inputs for one in each.built)
+        kept = {table for each in inputs for table in each.kept}
+        bronze = {table for each in inputs for table in each.bronze}
+        for number in range(BUILDS):
+            for table in bronze:
+                slices = [one for one in case if (one.build, one.table) == (number, table)]
+                self.samples.land(table, slices, number)
+            self._build(models, is_full=number == 0)
+        increments = {table: self._rows(table) for table in kept}
+        self._build(models, is_full=True)
+        return _Built(increments, {table: self._rows(table) for table in kept})
+
+    def _found(self, inputs: Inputs, seed: int, difference: Difference) -> Found:
+        """The smallest case of a model that differs, and what differs of it."""
         last = difference
 
         def differs(smaller: Case) -> bool:
             nonlocal last
-            other = self.difference(smaller)
+            other = self._build_case(smaller, [inputs]).difference(inputs)
             last = other or last
             return other is not None
 
-        small = smallest(case, differs, _SMALLER // (BUILDS + 1))
-        return Found(seed, small, last, {one: _texts(self.samples.rows(one)) for one in small})
+        small = smallest(self._drawn([inputs], seed), differs, _SMALLER // (BUILDS + 1))
+        return Found(seed, last, {one: _texts(self.samples.rows(one)) for one in small})
 
-    def _build(self, *, is_full: bool) -> None:
-        built = self.dbt.build(self.inputs.built, lambda: False, full_refresh=is_full)
+    def _build(self, models: Set[str], *, is_full: bool) -> None:
+        built = self.dbt.build(models, lambda: False, full_refresh=is_full)
         for unique_id, one in built.items():
             if one.outcome is not Outcome.BUILT:
                 name = self.dbt.manifest.nodes[unique_id].name
@@ -188,6 +225,10 @@ class _Trials:
         """Rows of a table, but for columns that count batches and builds."""
         path = self.samples.lake.table(*table.split("."))
         return Counter(_texts(read(self.samples.spark, path)))
+
+
+def _without_rows(models: Sequence[str]) -> str:
+    return f"; no rows to compare: {', '.join(models)}" if models else ""
 
 
 def _texts(frame: DataFrame) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -66,6 +67,20 @@ def inputs_of(manifest: Manifest, name: str) -> Inputs:
         raise InputError(f"{name} and what it reads are built whole each time")
     built = frozenset(one for one in nodes if one in manifest.nodes)
     return Inputs(name, built, kept, sorted(set(bronze)))
+
+
+def inputs_of_all(manifest: Manifest) -> list[Inputs]:
+    """The inputs of each model that increments change and that can be tried, by name."""
+    names = sorted(
+        node.name
+        for node in manifest.nodes.values()
+        if node.resource_type == NodeType.Model and node.config.materialized in _KEPT
+    )
+    found = []
+    for name in names:
+        with contextlib.suppress(InputError):
+            found.append(inputs_of(manifest, name))
+    return found
 
 
 def add_inputs(unique_id: str, parents: Mapping[str, Sequence[str]], into: dict[str, None]) -> None:

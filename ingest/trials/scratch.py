@@ -92,8 +92,12 @@ class Scratch:
     def check_landed(self, tables: Iterable[str]) -> None:
         """Raises InputError where a table of bronze is not there."""
         for table in tables:
-            if not self.real.is_table(self.real.bronze(table)):
+            if not self.has_landed([table]):
                 raise InputError(f"nothing has landed in bronze.{table} yet: run `ingest run`")
+
+    def has_landed(self, tables: Iterable[str]) -> bool:
+        """Whether tables of bronze are there."""
+        return all(self.real.is_table(self.real.bronze(table)) for table in tables)
 
     def copy_ops(self, spark: SparkSession, bronze: Sequence[str]) -> None:
         """Copy what builds read of `ops`: which streams have tables, and types of their events."""

@@ -16,6 +16,13 @@ def test_a_seed_gives_the_same_case_again() -> None:
     assert drawn(SAMPLES, 7) != drawn(SAMPLES, 8)
 
 
+def test_a_tables_slices_are_the_same_beside_other_tables() -> None:
+    more = {**SAMPLES, "clients": Sample(50, ["name"])}
+    for seed in range(10):
+        beside = tuple(part for part in drawn(more, seed) if part.table == "orders")
+        assert beside == drawn(SAMPLES, seed)
+
+
 def test_cases_repeat_delay_reorder_spare_and_lack_values() -> None:
     cases = [drawn(SAMPLES, seed) for seed in range(50)]
     slices = [part for case in cases for part in case]
