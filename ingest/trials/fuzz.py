@@ -22,8 +22,7 @@ from ingest.trials.scratch import Scratch, as_json, read, shown_columns, write
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Rows of each table of bronze that cases are drawn from: half of them the newest, half the newest
-# of each type of events.
+# Newest rows of each table of bronze that cases are drawn from.
 _SAMPLED = 1000
 # Builds of smaller cases, once one differs.
 _SMALLER = 40
@@ -96,15 +95,9 @@ class _Samples:
         for table in tables:
             whole = read(spark, scratch.real.bronze(table))
             landed = [F.col("_batch_id"), F.col("_partition"), F.col("_offset")]
-            newest = [one.desc() for one in landed]
-            types = whole.select("_event_type").distinct().count()
-            of_type = F.row_number().over(Window.partitionBy("_event_type").orderBy(*newest))
-            rare = whole.withColumn(_PLACE, of_type)
-            rare = rare.where(F.col(_PLACE) <= max(1, _SAMPLED // 2 // max(1, types)))
-            rows = whole.orderBy(*newest).limit(_SAMPLED // 2).union(rare.drop(_PLACE))
-            rows = rows.dropDuplicates(["_batch_id", "_source", "_partition", "_offset"])
+            newest = whole.orderBy(*(one.desc() for one in landed)).limit(_SAMPLED)
             place = F.row_number().over(Window.orderBy(*landed)) - 1
-            frames[table] = rows.withColumn(_PLACE, place).localCheckpoint()
+            frames[table] = newest.withColumn(_PLACE, place).localCheckpoint()
             samples[table] = Sample(frames[table].count(), shown_columns(whole))
         return cls(scratch.lake, spark, frames, samples)
 
