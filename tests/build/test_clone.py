@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 from tests.build.lake import ROOT, Lake, environment
+from tests.build.parcels import MODELS as PARCELS
 from tests.build.parcels import parcel, parcel_project, refusals
 
 DAY: Final = dt.date(2026, 3, 1)
@@ -21,13 +22,7 @@ MODELS: Final = {
         select seq, parcel, _batch_id from {{ source('moved', 'parcels') }}
         where {{ incremental_filter(source('moved', 'parcels')) }}
     """,
-    "parcels_current": """
-        {{ config(
-            materialized = 'apply_changes', keys = ['parcel'], sequence_by = ['seq'],
-            apply_as_deletes = "op = 'D'", except_column_list = ['op']
-        ) }}
-        select parcel, day, weight, seq, op, _batch_id from {{ source('moved', 'parcels') }}
-    """,
+    "parcels_current": PARCELS["parcels_current"],
     "current_daily": """
         {{ config(
             incremental_strategy = 'replace_where',
@@ -38,14 +33,7 @@ MODELS: Final = {
         where {{ affected_partitions('day', ref('parcels_current')) }}
         group by day
     """,
-    "current_by_weight": """
-        {{ config(unique_key = 'weight') }}
-        with changed as ({{ changed_keys(ref('parcels_current'), 'weight') }})
-        select weight, count(*) as parcels
-        from {{ ref('parcels_current') }}
-        left semi join changed using (weight)
-        group by weight
-    """,
+    "current_by_weight": PARCELS["current_by_weight"],
 }
 # As in a project that keeps environments apart by the names of schemas.
 _SCHEMAS: Final = """
