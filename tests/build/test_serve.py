@@ -213,7 +213,7 @@ def guarded(served: Served) -> Iterator[Served]:
             said = ""
             for line in process.stderr:
                 said += line
-                if "streams running: 0" in line:
+                if "serving after" in line:  # /healthz says "starting" until then
                     break
             assert "streams running: 0" in said, said
             yield Served(served.project, process, served.port, served.health_port)
