@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import typer
 
 from ingest.cli import show
-from ingest.trials.fuzz import Found, tried
+from ingest.trials.fuzz import Failed, Found, tried
 
 # Of each kind: what a person looks at first.
 _SHOWN = 5
@@ -16,23 +16,25 @@ _WIDTH = 200
 
 
 def run(models: Sequence[str], cases: int, seed: int) -> None:
-    """Print what was found; exit code 1 where a case differs."""
+    """Print what was found; exit code 1 where a case differs or fails."""
     show.step("reading the dbt project and starting Spark")
-    has_differed = False
+    is_wrong = False
     for model, found in tried(models, cases, seed, show.step):
         if found is None:
             show.line(f"{model}: {cases} cases; increments equal a full refresh in each")
             continue
-        has_differed = True
-        for line in _lines(model, found):
+        is_wrong = True
+        again = " ".join(["ingest fuzz", *models, f"--cases 1 --seed {found.seed}"])
+        for line in _lines(model, found, again):
             show.line(line)
-    if has_differed:
+    if is_wrong:
         raise typer.Exit(1)
 
 
-def _lines(model: str, found: Found) -> list[str]:
+def _lines(model: str, found: Found | Failed, again: str) -> list[str]:
+    if isinstance(found, Failed):
+        return [f"{model}: {found.error} ({again})"]
     difference = found.difference
-    again = f"ingest fuzz {model} --cases 1 --seed {found.seed}"
     lines = [f"{model}: increments differ from a full refresh in {difference.table} ({again})"]
     kinds = (("increments only", difference.increments), ("full refresh only", difference.refresh))
     for name, rows in kinds:

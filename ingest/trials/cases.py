@@ -19,10 +19,14 @@ _ROWS = 12
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How many rows of a table are there, and its columns that may hold null."""
+    """How many rows of a table are there, and its columns that may hold null.
+
+    `named` are places of rows of event types that a model names: of those more come.
+    """
 
     rows: int
     columns: Sequence[str]
+    named: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +54,20 @@ def drawn(samples: Mapping[str, Sample], seed: int) -> Case:
         draw = random.Random(f"{seed} {table}")  # noqa: S311 - nothing is secret
         slices: list[Slice] = []
         count = min(_SLICES, sample.rows)
-        # Neighbours in the table come together, so that changes of one key do.
-        starts = sorted(draw.randrange(sample.rows) for _ in range(count)) if count else []
-        for number, start in enumerate(starts):
-            rows = tuple(range(start, min(start + draw.randint(1, _ROWS), sample.rows)))
+        for number, rows in enumerate(sorted(_neighbours(sample, draw) for _ in range(count))):
             build = number * BUILDS // count
             slices.extend(_changed(Slice(table, rows, build), sample, draw))
         # Within a build, slices come in any order.
         draw.shuffle(slices)
         found.extend(slices)
     return tuple(sorted(found, key=lambda one: one.build))
+
+
+def _neighbours(sample: Sample, draw: random.Random) -> tuple[int, ...]:
+    """Rows that come together, because they did: so changes of one key do."""
+    rows = sample.named if sample.named and draw.random() < 0.5 else range(sample.rows)
+    start = draw.randrange(len(rows))
+    return tuple(rows[start : start + draw.randint(1, _ROWS)])
 
 
 def _changed(whole: Slice, sample: Sample, draw: random.Random) -> Iterator[Slice]:

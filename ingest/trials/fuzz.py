@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.declarations.project import declared_streams
-from ingest.errors import InputError, TerminalError
+from ingest.errors import InputError
 from ingest.serve.build_queue import Outcome
 from ingest.serve.dbt_build import DbtBuild
 from ingest.serve.driver_state import DriverState
@@ -22,11 +22,13 @@ from ingest.trials.scratch import Scratch, as_json, read, shown_columns, write
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Newest rows of each table of bronze that cases are drawn from.
-_SAMPLED = 1000
+# Rows of each table of bronze that cases are drawn from: the newest, and the newest of each type
+# of events that a model names, which may be rare.
+_NEWEST = 500
+_NAMED = 500
 # Builds of smaller cases, once one differs.
 _SMALLER = 40
-_PLACE = "_place"
+_PLACE, _ROW, _OF_TYPE = "_place", "_row", "_of_type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,14 @@ class Difference:
     table: str
     increments: Counter[str]
     refresh: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A case in which a model, or one that it reads, could not be built."""
+
+    seed: int
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +59,12 @@ class Found:
 
 def tried(
     models: Sequence[str], cases: int, seed: int, say: Callable[[str], None]
-) -> Iterator[tuple[str, Found | None]]:
-    """Each model with the first case that differs, as soon as it is found, or None.
+) -> Iterator[tuple[str, Found | Failed | None]]:
+    """Each model with the first case that differs or fails, as soon as it is found, or None.
 
     Without names, all models of what has landed. They are built together: what many of them read
     is built once.
-    Raises InputError where a model cannot be tried, TerminalError where one cannot be built.
+    Raises InputError where a model cannot be tried.
     """
     scratch = Scratch.beside("fuzz")
     manifest = scratch.manifest()
@@ -66,8 +76,9 @@ def tried(
     if not inputs:
         raise InputError("nothing that a model reads has landed yet: run `ingest run`")
     scratch.check_landed(tables)
-    say(f"copying the newest rows of {', '.join(tables)}")
-    samples = _Samples.copied(scratch, tables)
+    say(f"copying rows of {', '.join(tables)}")
+    texts = {text for each in inputs for text in each.texts}
+    samples = _Samples.copied(scratch, tables, texts)
     facts = DriverState(scratch.lake, declared_streams((), manifest=manifest))
     records = FastBookkeeping(scratch.lake, lambda: True)
     dbt = DbtBuild(manifest, facts, records, target=scratch.target)
@@ -76,7 +87,7 @@ def tried(
 
 @dataclass(frozen=True, slots=True)
 class _Samples:
-    """Newest rows of each table, each with its place; and the lake that they arrive in."""
+    """A sample of each table, each row with its place; and the lake that they arrive in."""
 
     lake: Lake
     spark: SparkSession
@@ -84,21 +95,18 @@ class _Samples:
     samples: Mapping[str, Sample]
 
     @classmethod
-    def copied(cls, scratch: Scratch, tables: Sequence[str]) -> _Samples:
-        """Start Spark; copy the rows, and what builds read of `ops`."""
-        from pyspark.sql import functions as F
-        from pyspark.sql.window import Window
+    def copied(cls, scratch: Scratch, tables: Sequence[str], texts: Set[str]) -> _Samples:
+        """Start Spark; copy the rows, and what builds read of `ops`.
 
+        `texts` may name event types.
+        """
         spark = scratch.spark()
         scratch.copy_ops(spark, tables)
         frames, samples = {}, {}
         for table in tables:
             whole = read(spark, scratch.real.bronze(table))
-            landed = [F.col("_batch_id"), F.col("_partition"), F.col("_offset")]
-            newest = whole.orderBy(*(one.desc() for one in landed)).limit(_SAMPLED)
-            place = F.row_number().over(Window.orderBy(*landed)) - 1
-            frames[table] = newest.withColumn(_PLACE, place).localCheckpoint()
-            samples[table] = Sample(frames[table].count(), shown_columns(whole))
+            frames[table], named = _sampled(whole, texts)
+            samples[table] = Sample(frames[table].count(), shown_columns(whole), named)
         return cls(scratch.lake, spark, frames, samples)
 
     def land(self, table: str, slices: Sequence[Slice], build: int) -> None:
@@ -125,14 +133,23 @@ class _Samples:
 
 @dataclass(frozen=True, slots=True)
 class _Built:
-    """Rows of tables after a case was built in increments, and after a full refresh."""
+    """Rows of tables after a case was built in increments, and after a full refresh.
+
+    `failed` has what was not built, by dbt's id, and why; its tables, and those of models that
+    read it, have no rows here.
+    """
 
     increments: Mapping[str, Counter[str]]
     refresh: Mapping[str, Counter[str]]
+    failed: Mapping[str, str]
+
+    def failure(self, inputs: Inputs) -> str | None:
+        """Why a model or one that it reads was not built."""
+        return next((error for one, error in self.failed.items() if one in inputs.built), None)
 
     def difference(self, inputs: Inputs) -> Difference | None:
-        """The first table of a model that differs."""
-        for table in inputs.kept:
+        """The first table of a model that differs; None where it was not built, too."""
+        for table in inputs.kept if not self.failure(inputs) else ():
             before, after = self.increments[table], self.refresh[table]
             if before != after:
                 return Difference(table, before - after, after - before)
@@ -146,8 +163,8 @@ class _Trials:
 
     def all_of(
         self, inputs: Sequence[Inputs], cases: int, seed: int, say: Callable[[str], None]
-    ) -> Iterator[tuple[str, Found | None]]:
-        """Each model with the first case that differs, made small, or None.
+    ) -> Iterator[tuple[str, Found | Failed | None]]:
+        """Each model with the first case that differs, made small, or that fails, or None.
 
         Raises InputError where a model had no rows in any case: then nothing was compared.
         """
@@ -159,6 +176,10 @@ class _Trials:
             case = self._drawn(left.values(), seed + number)
             built = self._build_case(case, left.values())
             name = f"case {number + 1} of {cases}"
+            for model, error in {each.model: built.failure(each) for each in left.values()}.items():
+                if error:
+                    del left[model]
+                    yield model, Failed(seed + number, error)
             differing = {each.model: built.difference(each) for each in left.values()}
             without = [each.model for each in left.values() if not built.refresh[each.kept[-1]]]
             had_rows |= left.keys() - set(without)
@@ -183,16 +204,16 @@ class _Trials:
     def _build_case(self, case: Case, inputs: Iterable[Inputs]) -> _Built:
         """Build a case in increments, then whole."""
         models = frozenset(one for each in inputs for one in each.built)
-        kept = {table for each in inputs for table in each.kept}
         bronze = {table for each in inputs for table in each.bronze}
+        failed: dict[str, str] = {}
         for number in range(BUILDS):
             for table in bronze:
                 slices = [one for one in case if (one.build, one.table) == (number, table)]
                 self.samples.land(table, slices, number)
-            self._build(models, is_full=number == 0)
-        increments = {table: self._rows(table) for table in kept}
-        self._build(models, is_full=True)
-        return _Built(increments, {table: self._rows(table) for table in kept})
+            failed |= self._build(models, is_full=number == 0)
+        increments = self._rows(inputs, failed.keys())
+        failed |= self._build(models, is_full=True)
+        return _Built(increments, self._rows(inputs, failed.keys()), failed)
 
     def _found(self, inputs: Inputs, seed: int, difference: Difference) -> Found:
         """The smallest case of a model that differs, and what differs of it."""
@@ -207,17 +228,47 @@ class _Trials:
         small = smallest(self._drawn([inputs], seed), differs, _SMALLER // (BUILDS + 1))
         return Found(seed, last, {one: _texts(self.samples.rows(one)) for one in small})
 
-    def _build(self, models: Set[str], *, is_full: bool) -> None:
+    def _build(self, models: Set[str], *, is_full: bool) -> dict[str, str]:
+        """Build models. Returns what was not built, by dbt's id, and why."""
         built = self.dbt.build(models, lambda: False, full_refresh=is_full)
-        for unique_id, one in built.items():
-            if one.outcome is not Outcome.BUILT:
-                name = self.dbt.manifest.nodes[unique_id].name
-                raise TerminalError(f"{name} was not built: {one.error or 'what it reads failed'}")
+        nodes = self.dbt.manifest.nodes
+        return {
+            unique_id: f"{nodes[unique_id].name} was not built: {one.error}"
+            for unique_id, one in built.items()
+            if one.outcome is Outcome.FAILED
+        }
 
-    def _rows(self, table: str) -> Counter[str]:
-        """Rows of a table, but for columns that count batches and builds."""
-        path = self.samples.lake.table(*table.split("."))
-        return Counter(_texts(read(self.samples.spark, path)))
+    def _rows(self, inputs: Iterable[Inputs], failed: Set[str]) -> dict[str, Counter[str]]:
+        """Rows of the tables of models, but for columns that count batches and builds."""
+        kept = {table for each in inputs if not failed & each.built for table in each.kept}
+        lake, spark = self.samples.lake, self.samples.spark
+        paths = {table: lake.table(*table.split(".")) for table in kept}
+        return {table: Counter(_texts(read(spark, path))) for table, path in paths.items()}
+
+
+def _sampled(whole: DataFrame, texts: Set[str]) -> tuple[DataFrame, Sequence[int]]:
+    """Rows that cases are drawn from, each with its place in the order of landing.
+
+    And the places of those whose event type is one of `texts`.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql.window import Window
+
+    # Rows of files have no offset.
+    rows = whole.withColumn(_ROW, F.monotonically_increasing_id())
+    landed = [F.col(one) for one in ("_batch_id", "_partition", "_offset", _ROW)]
+    newest = [one.desc() for one in landed]
+    of_type = F.row_number().over(Window.partitionBy("_event_type").orderBy(*newest))
+    rows = rows.withColumn(_OF_TYPE, of_type).where(F.col(_OF_TYPE) <= max(_NEWEST, _NAMED))
+    rows = rows.withColumn(_PLACE, F.row_number().over(Window.orderBy(*newest))).localCheckpoint()
+    types = [one for (one,) in rows.select("_event_type").distinct().collect() if one in texts]
+    is_named = F.col("_event_type").isin(types)
+    is_among = F.col(_OF_TYPE) <= max(1, _NAMED // max(1, len(types)))
+    rows = rows.where((F.col(_PLACE) <= _NEWEST) | (is_named & is_among))
+    rows = rows.withColumn(_PLACE, F.row_number().over(Window.orderBy(*landed)) - 1)
+    rows = rows.drop(_ROW, _OF_TYPE).localCheckpoint()
+    named = rows.where(is_named).select(_PLACE).orderBy(_PLACE).collect()
+    return rows, [place for (place,) in named]
 
 
 def _without_rows(models: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 # Materializations whose tables an increment may leave other than a full refresh.
 _KEPT = ("incremental", "apply_changes")
+_QUOTES = re.compile("[\"']")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,14 @@ class Inputs:
     built   dbt's ids of the model and of all models and seeds below it
     kept    of those, tables that increments change, the model's own last
     bronze  tables of streams that they read
+    texts   what is between quotes in their SQL, such as the names of event types
     """
 
     model: str
     built: frozenset[str]
     kept: Sequence[str]
     bronze: Sequence[str]
+    texts: frozenset[str]
 
 
 def inputs_of(manifest: Manifest, name: str) -> Inputs:
@@ -66,7 +70,8 @@ def inputs_of(manifest: Manifest, name: str) -> Inputs:
     if not kept:
         raise InputError(f"{name} and what it reads are built whole each time")
     built = frozenset(one for one in nodes if one in manifest.nodes)
-    return Inputs(name, built, kept, sorted(set(bronze)))
+    texts = {text for one in built for text in _QUOTES.split(manifest.nodes[one].raw_code)}
+    return Inputs(name, built, kept, sorted(set(bronze)), frozenset(texts))
 
 
 def inputs_of_all(manifest: Manifest) -> list[Inputs]:

@@ -78,6 +78,14 @@ MISTAKES: Final = {
         f"join {_SOURCE} as more on few.line = more.line group by few.parcel"
     ),
 }
+# Fails as soon as there is something to build.
+REFUSED: Final = {
+    "refused": merged(
+        f"select seq, cast(raise_error('too heavy') as bigint) as weight from {_SOURCE} {_NEW} "
+        "group by seq",
+        key="seq",
+    )
+}
 # Of those that tests/build/test_moving_rows.py proves, each with what it reads.
 RIGHT: Final = ("current_daily", "current_by_weight", "facts_daily", "latest_daily")
 
@@ -87,7 +95,7 @@ def project(shared_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """A project of right and wrong models, whose stream has landed."""
     root = tmp_path_factory.mktemp("fuzz")
     shared_lake.empty()
-    lake = standalone(parcel_project(shared_lake, root, {**MODELS, **MISTAKES}))
+    lake = standalone(parcel_project(shared_lake, root, {**MODELS, **MISTAKES, **REFUSED}))
     lake.land("moved__parcels", records())
     yield lake.project
     shared_lake.empty()
@@ -127,11 +135,15 @@ def test_mistakes_are_found_with_the_input_that_shows_them(
 
 
 def test_models_that_follow_their_input_pass(shared_lake: Lake, project: Path) -> None:
-    answer = fuzz(project, shared_lake.path, *RIGHT, "--cases", "5")
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    assert answer.stdout.splitlines() == [
-        f"{model}: 5 cases; increments equal a full refresh in each" for model in RIGHT
-    ]
+    models = [*RIGHT, *REFUSED]
+    answer = fuzz(project, shared_lake.path, *models, "--cases", "5")
+    refused, *passed = answer.stdout.splitlines()
+    assert passed == [f"{one}: 5 cases; increments equal a full refresh in each" for one in RIGHT]
+    # A model that cannot be built does not end the others.
+    assert refused.startswith("refused: refused was not built: ")
+    assert "too heavy" in refused
+    assert refused.endswith(f" (ingest fuzz {' '.join(models)} --cases 1 --seed 1)")
+    assert answer.returncode == 1
 
 
 def test_a_model_that_is_not_there_is_a_line(shared_lake: Lake, project: Path) -> None:

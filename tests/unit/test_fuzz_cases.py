@@ -36,6 +36,14 @@ def test_cases_repeat_delay_reorder_spare_and_lack_values() -> None:
     assert apart, "rows of a slice that do not come"
 
 
+def test_half_of_the_slices_are_of_the_types_that_a_model_names() -> None:
+    samples = {"orders": Sample(1000, [], named=[3, 500, 997])}
+    slices = [part for seed in range(50) for part in drawn(samples, seed)]
+    named = [part for part in slices if set(part.rows) <= {3, 500, 997}]
+    assert 0.4 < len(named) / len(slices) < 0.6
+    assert {row for part in named for row in part.rows} == {3, 500, 997}
+
+
 def counted(case: Case) -> Counter[tuple[int, ...]]:
     return Counter(part.rows for part in case)
 
