@@ -113,7 +113,8 @@ def _known_tables(error: str) -> str:
         return ""
     lake = Lake(settings.lake())
     names = [*lake.tables(), *ops_table.names(lake)]
-    return f" The lake has: {', '.join(names) or 'no table yet'}."
+    has = f" The lake has: {', '.join(names) or 'no table yet'}."
+    return f"{has} Views that dbt made are not among them: see those with `dbt show`."
 
 
 def _text(path: str) -> str:
