@@ -126,7 +126,9 @@ def test_a_clone_goes_on_by_itself_and_says_when_its_files_are_gone(
     project.build(full_refresh=True)
     assert all_rows(project, "dev_silver") == mine
 
-    # Cloned again, it goes on from what it is a clone of, not from where it was before.
+    # Cloned again, it goes on from what it is a clone of, not from where it was before; and has its
+    # columns.
+    spark.sql("alter table dev_silver.parcels_seen add column more int")
     clone(project, state, "--full-refresh")
     assert all_rows(project, "dev_silver") == all_rows(project, "silver")
     project.build()
