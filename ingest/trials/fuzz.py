@@ -105,7 +105,7 @@ class _Samples:
         frames, samples = {}, {}
         for table in tables:
             whole = read(spark, scratch.real.bronze(table))
-            frames[table], named = _sampled(whole, texts)
+            frames[table], named = sampled(whole, texts)
             samples[table] = Sample(frames[table].count(), shown_columns(whole), named)
         return cls(scratch.lake, spark, frames, samples)
 
@@ -246,7 +246,7 @@ class _Trials:
         return {table: Counter(_texts(read(spark, path))) for table, path in paths.items()}
 
 
-def _sampled(whole: DataFrame, texts: Set[str]) -> tuple[DataFrame, Sequence[int]]:
+def sampled(whole: DataFrame, texts: Set[str]) -> tuple[DataFrame, Sequence[int]]:
     """Rows that cases are drawn from, each with its place in the order of landing.
 
     And the places of those whose event type is one of `texts`.
