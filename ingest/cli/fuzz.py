@@ -19,9 +19,10 @@ def run(models: Sequence[str], cases: int, seed: int) -> None:
     """Print what was found; exit code 1 where a case differs or fails."""
     show.step("reading the dbt project and starting Spark")
     is_wrong = False
-    for model, found in tried(models, cases, seed, show.step):
+    of_cases = f"{cases} case" if cases == 1 else f"{cases} cases"
+    for model, found in tried(models, cases, seed, show.progress):
         if found is None:
-            show.line(f"{model}: {cases} cases; increments equal a full refresh in each")
+            show.line(f"{model}: {of_cases}; increments equal a full refresh in each")
             continue
         is_wrong = True
         again = " ".join(["ingest fuzz", *models, f"--cases 1 --seed {found.seed}"])

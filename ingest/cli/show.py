@@ -81,6 +81,11 @@ def step(text: str) -> None:
         sys.stderr.write(f"{text} ...\n")
 
 
+def progress(text: str) -> None:
+    """Say on standard error how far a command is that may take hours, as a log of it needs."""
+    sys.stderr.write(f"{text}\n")
+
+
 def logging_to_stderr() -> None:
     """Log what streams do, one line each."""
     logging.basicConfig(

@@ -139,6 +139,7 @@ def test_models_that_follow_their_input_pass(shared_lake: Lake, project: Path) -
     answer = fuzz(project, shared_lake.path, *models, "--cases", "5")
     refused, *passed = answer.stdout.splitlines()
     assert passed == [f"{one}: 5 cases; increments equal a full refresh in each" for one in RIGHT]
+    assert "\ncase 5 of 5: 4 of 4 equal" in answer.stderr
     # A model that cannot be built does not end the others.
     assert refused.startswith("refused: refused was not built: ")
     assert "too heavy" in refused
