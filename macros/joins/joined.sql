@@ -58,12 +58,15 @@
             where {{ within_span(first ~ '.' ~ left_time, span) }}
         {%- endset -%}
         {%- set same_keys = [] -%}
+        {%- set is_affected = [] -%}
         {%- for column in key_columns(key) -%}
-            {%- do same_keys.append('old.' ~ column ~ ' = changed.' ~ column) -%}
+            {%- do same_keys.append('old.' ~ column ~ ' <=> changed.' ~ column) -%}
+            {%- do is_affected.append(first ~ '.' ~ column ~ ' <=> changed.' ~ column) -%}
         {%- endfor -%}
         (
-            select * from {{ left }}
-            left semi join ({{ replaces(same_keys | join(' and '), affected) }}) using ({{ keys }})
+            select * from {{ left }} as {{ first }}
+            left semi join ({{ replaces(same_keys | join(' and '), affected) }}) as changed
+                on {{ is_affected | join(' and ') }}
             where {{ within_span(left_time, span) }} or {{ left_time }} is null
         ) as {{ first }}
         {{ how }} join (

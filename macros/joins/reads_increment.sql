@@ -13,6 +13,12 @@
             this ~ ': ' ~ what ~ ' needs incremental_strategy merge and a unique_key, by which rows are replaced'
         ) -%}
     {%- endif -%}
+    {%- if not has_clause(['matched']) -%}
+        {%- do exceptions.raise_compiler_error(
+            this ~ ': ' ~ what ~ ' replaces rows that a later one changes, and a merge without a clause for '
+            ~ 'matched, such as with skip_matched_step, keeps their first copy; leave that out'
+        ) -%}
+    {%- endif -%}
     {%- if is_incremental() -%}
         {%- set names = bare_names(adapter.get_columns_in_relation(this) | map(attribute='name') | list) -%}
         {%- set missing = bare_names(columns) | reject('in', names) | list -%}

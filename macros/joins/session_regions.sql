@@ -1,5 +1,5 @@
 {#-
-    Query: the spans of time, {by, started, ended}, in which sessions may begin or end elsewhere:
+    Query: the spans of time, {by, _started, _ended}, in which sessions may begin or end elsewhere:
     where rows changed, and the model's sessions at most `gap` away from those, or from one another
     by such a row.
 
@@ -8,25 +8,25 @@
 {% macro session_regions(points, keys, time, gap, conditions) -%}
     {%- set by = keys | join(', ') -%}
     with points as (
-        select {{ by }}, {{ time }} as time from ({{ points }}) where {{ conditions | join(' and ') }}
+        select {{ by }}, {{ time }} as _time from ({{ points }}) where {{ conditions | join(' and ') }}
     ),
     spans as (
-        select {{ by }}, time as started, time as ended, true as is_changed from points
+        select {{ by }}, _time as _started, _time as _ended, true as _is_changed from points
         union all
         select {{ by }}, session_started_at, session_ended_at, false
         from {{ this }} left semi join points using ({{ by }})
     ),
     firsts as (
-        select *, coalesce(started > max(ended) over (
-            partition by {{ by }} order by started rows between unbounded preceding and 1 preceding
-        ) + interval {{ gap }}, true) as is_first
+        select *, coalesce(_started > max(_ended) over (
+            partition by {{ by }} order by _started rows between unbounded preceding and 1 preceding
+        ) + interval {{ gap }}, true) as _is_first
         from spans
     ),
     numbered as (
-        select *, count_if(is_first) over (partition by {{ by }} order by started) as number from firsts
+        select *, count_if(_is_first) over (partition by {{ by }} order by _started) as _number from firsts
     )
-    select {{ by }}, min(started) as started, max(ended) as ended
+    select {{ by }}, min(_started) as _started, max(_ended) as _ended
     from numbered
-    group by {{ by }}, number
-    having bool_or(is_changed)
+    group by {{ by }}, _number
+    having bool_or(_is_changed)
 {%- endmacro %}

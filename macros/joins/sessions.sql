@@ -40,17 +40,17 @@
                     {%- set regions = session_regions(
                         changes_of(relation, keys | join(', ') ~ ', ' ~ time), keys, time, gap, conditions
                     ) -%}
-                    {%- set span = time_span('select started as least, ended as greatest from (' ~ regions ~ ')') -%}
+                    {%- set span = time_span('select _started as least, _ended as greatest from (' ~ regions ~ ')') -%}
                     {%- set same = [] -%}
                     {%- for column in keys -%}{%- do same.append('old.' ~ column ~ ' = changed.' ~ column) -%}{%- endfor %}
                 left semi join (
                     {{ replaces(
-                        (same + ['old.session_started_at between changed.started and changed.ended']) | join(' and '),
+                        (same + ['old.session_started_at between changed._started and changed._ended']) | join(' and '),
                         regions
                     ) }}
                 ) as region
                     on
-                        {{ relation.identifier }}.{{ time }} between region.started and region.ended
+                        {{ relation.identifier }}.{{ time }} between region._started and region._ended
                         {%- for column in keys %}
                         and {{ relation.identifier }}.{{ column }} = region.{{ column }}
                         {%- endfor %}
