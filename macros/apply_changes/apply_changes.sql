@@ -47,7 +47,10 @@
     {%- call noop_statement('main', change_counts(plan), 'OK', plan.upserted + plan.deleted + plan.closed) -%}
         {{ query }}
     {%- endcall -%}
-    {%- do cache_build(read, code, feed, plan.upserted + plan.deleted + plan.closed, plan) -%}
+    {#- A part of the rows (`--empty`, `--sample`) leaves the watermarks of a table that stays. -#}
+    {%- if uses_watermarks() or not plan.target_columns -%}
+        {%- do cache_build(read, code, feed, plan.upserted + plan.deleted + plan.closed, plan) -%}
+    {%- endif -%}
     {%- do persist_docs(this, model) -%}
     {{ run_hooks(post_hooks) }}
     {{- return(relations) -}}

@@ -18,9 +18,11 @@
         'model': name, 'watermarks': watermarks, 'code': code, 'rows_affected': rows_affected,
         'counts': counts,
     }}) -%}
-    {#- If the model reads no batches any more, earlier watermarks no longer apply. -#}
-    {%- if not watermarks and cache.watermarks.get(name) -%}{%- do watermarks.update({name: -1}) -%}{%- endif -%}
-    {%- for known in (name, name ~ '@version') if known in cache.newest -%}
+    {#- If the model reads no batches any more, earlier watermarks no longer apply; builds count on. -#}
+    {%- if not watermarks and cache.watermarks.get(name) -%}
+        {%- do watermarks.update({name: watermark_of(this, this)}) -%}
+    {%- endif -%}
+    {%- for known in (name, name ~ '@version', name ~ ' _build_id') if known in cache.newest -%}
         {%- do cache.newest.pop(known) -%}
     {%- endfor -%}
     {%- do cache.feeds.pop(name, none) -%}

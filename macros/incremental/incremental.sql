@@ -9,6 +9,7 @@
 {% materialization incremental, adapter='spark', supported_languages=['sql', 'python'] -%}
     {%- set read = watermarks_in_sql(compiled_code) -%}
     {%- set feed = own_feed() -%}
+    {%- set is_whole = not is_incremental() -%}
     {%- set code = code_fingerprint(compiled_code) if read else none -%}
     {%- set known_code = invocation_cache().codes.get(this | string) if read else none -%}
     {%- if is_incremental() and is_up_to_date(read) and code == known_code
@@ -37,7 +38,8 @@
     {%- set relations = dbt.materialization_incremental_spark() -%}
     {%- do drop_cached_input() -%}
     {%- do drop_python_model_view() -%}
-    {%- if read or feed or invocation_cache().watermarks.get(this | string) -%}
+    {#- A part of the rows (`--empty`, `--sample`) leaves the watermarks of a table that stays. -#}
+    {%- if (uses_watermarks() or is_whole) and (read or feed or invocation_cache().watermarks.get(this | string)) -%}
         {%- do cache_build(read, code, feed, rows_written(this)) -%}
     {%- endif -%}
     {{- return(relations) -}}

@@ -13,20 +13,23 @@
             else incremental_predicates
         ) -%}
     {%- else -%}
-        {%- do predicates.extend(affected_conditions(compiled_code)) -%}
+        {%- do predicates.extend(['false'] if flags.EMPTY else affected_conditions(compiled_code)) -%}
     {%- endif -%}
-    {%- if not predicates -%}
+    {%- if not predicates and flags.SAMPLE -%}
+        {%- do exceptions.raise_compiler_error(
+            this ~ ': a sample has a part of the rows of each value, and replace_where would lose the others; '
+            ~ 'sample into another lake (HEADWATER_LAKE)'
+        ) -%}
+    {%- elif not predicates -%}
         {%- do exceptions.raise_compiler_error(
             this ~ ': replace_where needs affected_partitions() in the model or incremental_predicates'
         ) -%}
     {%- endif -%}
-    {%- set columns = adapter.get_columns_in_relation(target) -%}
     {%- if predicates == ['false'] -%}
         select 0 as num_affected_rows
     {%- else -%}
         insert into {{ target }}
         replace where {{ predicates | join(' and ' if incremental_predicates else ' or ') }}
-        select {{ columns | map(attribute='quoted') | join(', ') }}
-        from {{ source }}
+        {{ rows_to_insert(source, target) }}
     {%- endif -%}
 {%- endmacro %}

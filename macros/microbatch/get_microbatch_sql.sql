@@ -10,6 +10,5 @@
     insert into {{ target }}
     replace where {{ time }} >= timestamp '{{ batch_time(model.batch.event_time_start) }}'
         and {{ time }} < timestamp '{{ batch_time(model.batch.event_time_end) }}'
-    select {{ adapter.get_columns_in_relation(target) | map(attribute='quoted') | join(', ') }}
-    from {{ source }}
+    {{ rows_to_insert(source, target) }}
 {%- endmacro %}

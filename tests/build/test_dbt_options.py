@@ -67,6 +67,23 @@ MODELS: Final[Mapping[str, str]] = {
         {{{{ config(unique_key = 'parcel', on_schema_change = 'sync_all_columns') }}}}
         select parcel, weight, day from {_SOURCE} {_NEW}
     """,
+    "rolled": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        select day, count(*) as parcels, max(weight) as heaviest from {{ ref('current') }}
+        where {{ affected_partitions('day', ref('current')) }} group by day
+    """,
+    "current": f"""
+        {{{{ config(unique_key = 'parcel') }}}}
+        select parcel, day, weight, _batch_id from {_SOURCE} {_NEW}
+    """,
+    "appended": f"""
+        {{{{ config(incremental_strategy = 'append') }}}}
+        select parcel, weight, _batch_id from {_SOURCE} {_NEW}
+    """,
+    "counted": f"""
+        {{{{ config(unique_key = 'parcel') }}}}
+        select parcel, {{{{ build_id() }}}} as _build_id from {_SOURCE} {_NEW}
+    """,
 }
 # A test that warns, with the spelling of old projects, and a snapshot.
 _YML: Final = """
@@ -93,6 +110,8 @@ LATER: Final[Mapping[str, str]] = {
     .replace("the analyst's", "another's")
     .replace("['parcel']", "['weight', 'parcel']"),
     "synced": MODELS["synced"].replace(", day", ""),
+    "rolled": MODELS["rolled"].replace(", max(weight) as heaviest", ""),
+    "appended": MODELS["appended"].replace("weight, ", ""),
 }
 
 
@@ -132,7 +151,9 @@ def outcome(shared_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Outc
         ],
     )
     second = lake.dbt("build")
-    assert lake.dbt("run", "--select", "mirror", "--empty").success
+    assert lake.dbt("run", "--select", "mirror", "rolled", "counted", "--empty").success
+    lake.land("moved__parcels", [parcel(3, "e", DAY, 5)])
+    lake.build("current", "rolled", "counted")
     return Outcome(lake, statuses(first), statuses(second), refusals(second))
 
 
@@ -206,6 +227,19 @@ def test_a_test_that_warns_skips_nothing(outcome: Outcome) -> None:
 def test_a_snapshot_keeps_versions(outcome: Outcome) -> None:
     rows = outcome.lake.rows("silver.parcel_weights", "parcel", "weight")
     assert [tuple(row) for row in rows] == [("a", 1), ("b", 2), ("c", 300), ("d", 4)]
+
+
+def test_a_column_that_a_model_no_longer_selects_is_null_in_new_rows(outcome: Outcome) -> None:
+    assert outcome.lake.rows("silver.rolled") == [(DAY, 7, None)]
+    old = [("a", 1), ("b", 2), ("c", 300), ("never", 1)]
+    new = [(name, None) for name in ("a", "b", "c", "d", "nor this")]
+    assert outcome.lake.rows("silver.appended") == sorted([*old, *new], key=str)
+
+
+def test_a_build_of_no_rows_leaves_what_was_read(outcome: Outcome) -> None:
+    """The number of the next build follows on that of the last one."""
+    rows = outcome.lake.rows("silver.counted", "parcel", "_build_id")
+    assert [row for row in rows if row.parcel in ("e", "never")] == [("e", 2), ("never", 0)]
 
 
 def test_the_first_build_succeeds(outcome: Outcome) -> None:
