@@ -9,8 +9,12 @@
 {% macro changes_of(relation, columns, reader='rows') -%}
     {%- set feeds = upstream_feeds(relation, '_batch_id') if execute and uses_watermarks() else [] -%}
     {%- set feed = feeds | selectattr('is_direct') | selectattr('is_feed') | first -%}
-    {%- if not feed -%}
+    {%- if not feeds -%}
         select {{ columns }} from {{ relation }} where {{ incremental_filter(relation) }}
+    {%- elif not feed -%}
+        {%- do check_lost_changes(feeds, 'incremental_filter()') -%}
+        select {{ columns }} from {{ relation }}
+        where {{ batch_filter(relation, '_batch_id') }} {{ feed_markers(feeds) }} {{ '/* rows */' if reader == 'rows' }} /* end */
     {%- else -%}
         {%- do check_lost_changes(feeds, 'changed_keys()') -%}
         select {{ columns }} from {{ feed_markers(feeds) }}/* {{ reader }} */

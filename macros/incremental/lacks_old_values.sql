@@ -5,7 +5,7 @@
 -#}
 {% macro lacks_old_values(feeds) -%}
     {%- for feed in feeds -%}
-        {%- if feed.is_lost or (feed.is_feed and feed.watermark < 0) -%}
+        {%- if feed.is_lost or feed.watermark < 0 -%}
             {{- return(true) -}}
         {%- elif feed.is_feed and not feed.is_direct and feed.watermark < feed.newest
             and has_replaced_rows(feed.table, feed.watermark, feed.newest) -%}

@@ -4,31 +4,30 @@
 
     For a table that dbt built, the number comes from its recorded watermarks, at no cost. For other
     tables, the table's version shows whether the recorded number is still valid (a few hundredths
-    of a second); if not, the statistics of its files are queried. For a view, batches that the
-    tables upstream have not recorded do not count.
+    of a second); if not, the statistics of its files are queried. For a view, numbers that one of
+    its tables has not recorded do not count.
 -#}
 {% macro newest_batch(relation, column) -%}
     {%- set cache = invocation_cache() -%}
     {%- set name = relation | string -%}
-    {%- if name not in cache.newest -%}
+    {%- set known = name if column == '_batch_id' else name ~ ' ' ~ column -%}
+    {%- if known not in cache.newest -%}
         {%- set own = {} -%}
         {%- for read, batch in recorded_watermarks(relation).items() if '@' not in read -%}
             {%- do own.update({read: batch}) -%}
         {%- endfor -%}
-        {%- if column == '_build_id' -%}
-            {%- do cache.newest.update({name: own.get(name, -1)}) -%}
+        {%- if column == '_build_id' and name in own -%}
+            {%- do cache.newest.update({known: own[name]}) -%}
         {%- elif own | length == 1 and name not in own -%}
-            {%- do cache.newest.update({name: own.values() | first}) -%}
+            {%- do cache.newest.update({known: own.values() | first}) -%}
         {%- else -%}
-            {%- do look_up_newest_batch(cache, relation, column) -%}
-            {%- set below = [] -%}
-            {%- for table in changing_tables(relation) if not table.is_direct and table.has_feed -%}
-                {%- do below.append(newest_batch(table.relation, column)) -%}
+            {%- do check_one_counter(relation, column) -%}
+            {%- set numbers = [look_up_newest_batch(cache, relation, column)] -%}
+            {%- for table in counted_tables(relation) if recorded_watermarks(table) -%}
+                {%- do numbers.append(newest_batch(table, column)) -%}
             {%- endfor -%}
-            {%- if below -%}
-                {%- do cache.newest.update({name: [cache.newest[name], below | max] | min}) -%}
-            {%- endif -%}
+            {%- do cache.newest.update({known: numbers | min}) -%}
         {%- endif -%}
     {%- endif -%}
-    {{- return(cache.newest[name]) -}}
+    {{- return(cache.newest[known]) -}}
 {%- endmacro %}

@@ -10,6 +10,12 @@
     feed.
 -#}
 {% macro upstream_feeds(relation, counter) -%}
+    {%- if relation.identifier.startswith('__dbt__cte__') -%}
+        {%- do exceptions.raise_compiler_error(
+            this ~ ': ' ~ relation.identifier[12:] ~ ' is ephemeral, so that its rows cannot be read in increments; '
+            ~ 'make it a view'
+        ) -%}
+    {%- endif -%}
     {%- set watermarks = invocation_cache().watermarks.get(this | string, {}) if is_incremental() else {} -%}
     {%- set is_read = relation | string in watermarks -%}
     {%- set feeds = [] -%}

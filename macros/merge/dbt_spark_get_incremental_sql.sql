@@ -15,6 +15,12 @@
             ~ feed.by ~ '(); use merge with a unique_key, or replace_where with affected_partitions()'
         ) -%}
     {%- endfor -%}
+    {%- if strategy == 'insert_overwrite' and not config.get('partition_by') and watermarks_in_sql(compiled_code) -%}
+        {%- do exceptions.raise_compiler_error(
+            this ~ ': insert_overwrite without partition_by replaces all rows by those that are new; '
+            ~ 'use merge with a unique_key, or replace_where with affected_partitions()'
+        ) -%}
+    {%- endif -%}
     {%- if strategy == 'append' or (strategy == 'merge' and not key_columns(unique_key)) -%}
         {%- do delete_unrecorded_rows(target) -%}
     {%- endif -%}

@@ -3,10 +3,10 @@
     an empty text if it can.
 
     With `incremental_filter` it can if each row of the model is made from one upstream row: the
-    model's key has all key columns of the upstream table, and more only if the model reads no other
-    table. With `changed_keys` it can if the model has the column `own_key`.
+    model's key has all key columns of the upstream table, and it reads no other table in this way,
+    whose keys may have the same name. `joined` and `sessions` must read the table itself.
 -#}
-{% macro merge_problem(feed, keys, names) -%}
+{% macro merge_problem(feed, keys) -%}
     {%- set lower = bare_names(keys) -%}
     {%- set theirs = bare_names(key_of(feed.table)) -%}
     {%- set others = [] -%}
@@ -20,9 +20,9 @@
             'merge without a clause for matched keeps the first copy of a row; add one' if model_option('merge')
             else 'skip_matched_step keeps the first copy of a row; leave it out'
         ) -}}
-    {%- elif feed.by == 'changed_keys' and bare_names([feed.own_key])[0] not in names -%}
-        {{- return('the model has no column ' ~ feed.own_key ~ ' to find them by; select it') -}}
-    {%- elif feed.by == 'incremental_filter' and others and lower | sort != theirs | sort -%}
+    {%- elif feed.by == 'changes_of' and feed.relation != feed.table -%}
+        {{- return('the view ' ~ feed.relation ~ ' does not show what they were; read the table itself') -}}
+    {%- elif feed.by == 'incremental_filter' and others -%}
         {{- return(
             'the model reads ' ~ others | join(', ') ~ ', too, so that unique_key ' ~ keys | join(', ')
             ~ ' does not identify the table that a row is made from; use changed_keys(), or a model for each table'

@@ -7,10 +7,9 @@
 
     The query can be repeated: watermarks are recorded after the merge. Fails if the rows cannot be
     determined, or if rows changed upstream that the input lacks (`check_missed_changes`,
-    `check_own_keys`).
+    `check_own_keys`, `check_replaced_keys`).
 -#}
 {% macro removed_rows(source, keys, columns) -%}
-    {%- set names = columns | map(attribute='name') | map('lower') | list -%}
     {%- set feeds = feeds_in_sql(compiled_code) -%}
     {%- set replaced = replaced_in_sql(compiled_code) -%}
     {%- set parts = [] -%}
@@ -23,8 +22,9 @@
             {%- do parts.append('select ' ~ keys | join(', ') ~ ' from ' ~ this) -%}
         {%- endif -%}
     {%- else -%}
+        {%- do check_replaced_keys(columns | map(attribute='name') | map('lower') | list) -%}
         {%- for feed in feeds if 0 <= feed.watermark < feed.newest -%}
-            {%- set problem = merge_problem(feed, keys, names) -%}
+            {%- set problem = merge_problem(feed, keys) -%}
             {%- if problem -%}
                 {%- do check_replaced_rows(feed, problem) -%}
             {%- else -%}
@@ -34,9 +34,9 @@
                 {%- endif -%}
             {%- endif -%}
         {%- endfor -%}
-        {%- for one in replaced if not bare_names(one.columns) | reject('in', names) | list -%}
-            {%- set same = 'old.' ~ keys[0] ~ ' = changed.' ~ keys[0] -%}
-            {%- if keys | length == 1 and one.condition == same -%}
+        {%- for one in replaced -%}
+            {%- set same = ['old.' ~ keys[0] ~ ' = changed.' ~ keys[0], 'old.' ~ keys[0] ~ ' <=> changed.' ~ keys[0]] -%}
+            {%- if keys | length == 1 and one.condition in same -%}
                 {%- do parts.append('select ' ~ keys[0] ~ ' from (' ~ one.query ~ ')') -%}
             {%- else -%}
                 {%- do parts.append(

@@ -4,12 +4,13 @@
     is run first.
 -#}
 {% macro spark__create_table_as(temporary, relation, compiled_code, language='sql') -%}
+    {%- set text = compiled_code -%}
     {%- if is_python_model() -%}
         {%- set compiled_code = run_python_model(compiled_code) -%}
     {%- endif -%}
     {%- if not temporary and config.get('materialized') == 'incremental' -%}
         {%- set compiled_code = inserted_rows(compiled_code) -%}
-        {%- do check_first_keys(compiled_code) -%}
+        {%- do check_first_keys(compiled_code, text) -%}
     {%- endif -%}
     {{ dbt.spark__create_table_as(temporary, relation, compiled_code) }}
 {%- endmacro %}

@@ -18,7 +18,7 @@
     {%- set removed = removed_rows(source, keys, columns) -%}
     {%- set names = input_columns(source) if removed else none -%}
     {%- set target_alias, source_alias = merge_aliases() -%}
-    {%- set predicates = incremental_predicates or [] -%}
+    {%- set predicates = key_columns(incremental_predicates) -%}
     {%- if removed and predicates -%}
         {%- set predicates = [source_alias ~ '._is_removed or (' ~ predicates | join(' and ') ~ ')'] -%}
     {%- endif -%}

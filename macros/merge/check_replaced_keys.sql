@@ -1,0 +1,25 @@
+{#-
+    Fail if a merge could not replace the rows that `changed_keys` and its like name (`replaces`):
+    the model lacks a column that finds them, or keeps the first copy of a row.
+
+    names  the model's columns, in lower case
+-#}
+{% macro check_replaced_keys(names) -%}
+    {%- for one in replaced_in_sql(compiled_code) -%}
+        {%- set missing = bare_names(one.columns) | reject('in', names) | list -%}
+        {%- if missing -%}
+            {%- do exceptions.raise_compiler_error(
+                this ~ ': changed_keys() finds the rows to replace by ' ~ missing | join(', ')
+                ~ ', which the model does not select; select it, or name its column with own_key, '
+                ~ 'and build with --full-refresh --select ' ~ model.name
+            ) -%}
+        {%- elif not has_clause(['matched']) -%}
+            {%- do exceptions.raise_compiler_error(
+                this ~ ': changed_keys() gives rows that have changed, and ' ~ (
+                    'merge without a clause for matched keeps their first copy; add one' if model_option('merge')
+                    else 'skip_matched_step keeps their first copy; leave it out'
+                )
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
