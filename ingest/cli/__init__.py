@@ -214,7 +214,10 @@ def status(
 @app.command()
 def sql(
     query: Annotated[
-        str | None, typer.Argument(help="A SELECT statement; without one, a shell opens.")
+        str | None,
+        typer.Argument(
+            help="A SELECT statement; without one, a shell opens, or a piped script runs."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -222,9 +225,8 @@ def sql(
     from ingest.cli.sql import answer, shell
 
     if query is None:
-        shell()
-    else:
-        answer(query, json)
+        raise typer.Exit(shell(json))
+    answer(query, json)
 
 
 @app.command(name="create-catalog")

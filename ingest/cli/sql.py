@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlglot
+from sqlglot.errors import TokenError
 
 from ingest import settings
 from ingest.cli import show
@@ -15,7 +20,7 @@ from ingest.spark.session import session
 from ingest.storage.layout import Lake
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 _MOST_ROWS = 1000
 
@@ -27,27 +32,62 @@ def answer(query: str, json: bool) -> None:
     _print(spark, query, json)
 
 
-def shell() -> None:
-    """Read statements that end in a semicolon and print their results, until end of input."""
+def shell(json: bool) -> int:
+    """Read statements that end in a semicolon and print their results, until end of input.
+
+    Return the exit code: of statements that are piped in, the highest of their errors.
+    """
     lake = Lake(settings.lake())
     spark = _prepared(lake, "")
     terminal = sys.stdin.isatty()
     if terminal:
         sys.stdout.write("End each statement with ';'. Ctrl-D exits.\n")
+    codes = [0]
     pending = ""
-    while True:
-        try:
-            pending += input("sql> " if terminal else "") + "\n"
-        except (EOFError, KeyboardInterrupt):
-            return
-        while ";" in pending:
-            query, pending = pending.split(";", 1)
-            if query.strip():
-                try:
-                    _register(spark, lake, query)
-                    _print(spark, query, False)
-                except HeadwaterError as error:
-                    show.error(error)
+    with contextlib.suppress(KeyboardInterrupt):
+        for line in _lines(terminal):
+            queries, pending = split_statements(f"{pending}{line}\n")
+            codes += [_run(spark, lake, query, json) for query in queries]
+        if pending and not terminal:
+            codes.append(_run(spark, lake, pending, json))
+    return 0 if terminal else max(codes)
+
+
+def split_statements(text: str) -> tuple[list[str], str]:
+    """The statements of a text that end in a semicolon, and the one after them that does not."""
+    try:
+        tokens = sqlglot.tokenize(text, read="spark")
+    except TokenError:
+        # A literal, a quoted name or a comment that goes on in the next line.
+        return [], text
+    statements = []
+    start = end = 0
+    for token in tokens:
+        if token.token_type is not sqlglot.TokenType.SEMICOLON:
+            end = token.end + 1
+            continue
+        # Not where there are only comments.
+        if end > start:
+            statements.append(text[start : token.start])
+        start = token.end + 1
+    return statements, text[start:] if end > start else ""
+
+
+def _lines(terminal: bool) -> Iterator[str]:
+    with contextlib.suppress(EOFError):
+        while True:
+            yield input("sql> " if terminal else "")
+
+
+def _run(spark: SparkSession, lake: Lake, query: str, json: bool) -> int:
+    """Print the result of a statement, or its error; return the exit code."""
+    try:
+        _register(spark, lake, query)
+        _print(spark, query, json)
+    except HeadwaterError as error:
+        show.error(error)
+        return error.exit_code
+    return 0
 
 
 def _prepared(lake: Lake, query: str) -> SparkSession:
@@ -99,13 +139,30 @@ def _print(spark: SparkSession, query: str, json: bool) -> None:
         raise QueryWrong(f"{str(error).splitlines()[0]}{_known_tables(str(error))}") from error
     except PySparkException as error:
         raise HeadwaterError(str(error).splitlines()[0]) from error
-    found = [row.asDict(recursive=True) for row in rows[:_MOST_ROWS]]
+    found = as_dicts(rows[:_MOST_ROWS])
     if json:
         show.as_json(found)
     else:
         show.table("", found)
     if len(rows) > _MOST_ROWS:
         sys.stderr.write(f"only the first {_MOST_ROWS} rows are shown\n")
+
+
+def as_dicts(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Rows by the names of their columns; a repeated name is `id_1`, as in DuckDB and pandas."""
+    from pyspark.sql import Row
+
+    if not rows:
+        return []
+    names: list[str] = []
+    for column in rows[0].__fields__:
+        name, number = column, 0
+        while name in names:
+            number += 1
+            name = f"{column}_{number}"
+        names.append(name)
+    named = Row(*names)
+    return [named(*row).asDict(recursive=True) for row in rows]
 
 
 def _known_tables(error: str) -> str:
