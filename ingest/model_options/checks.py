@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 _ON_SCHEMA_CHANGE = ("append_new_columns", "fail", "ignore", "sync_all_columns")
 _KINDS = ("model", "seed", "snapshot", "test")
 # Options that a materialization reads, and others do not.
-_READ_BY = {"incremental": MERGE, "apply_changes": APPLY_CHANGES, "table": frozenset[str]()}
+_READ_BY = {
+    "incremental": MERGE,
+    "apply_changes": APPLY_CHANGES,
+    **dict.fromkeys(("table", "view", "ephemeral"), frozenset[str]()),
+}
 _READ = re.compile(r"config\.(?:meta_)?(?:get|require)\(\s*['\"]([\w-]+)['\"]")
 
 

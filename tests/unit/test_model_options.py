@@ -77,13 +77,21 @@ def refused(config: dict[str, Any], **more: Any) -> list[str]:
         ),
         ({**MERGE, "meta": {"merge_bound": "id"}}, "nothing reads meta.merge_bound; did you mean"),
         (
-            {"keys": ["a"], "meta": {"keys": ["b"]}},
+            {"materialized": "apply_changes", "keys": ["a"], "meta": {"keys": ["b"]}},
             "keys is in config and in its meta, with different values",
         ),
         ({**MERGE, "keys": ["a"]}, "keys is an option of materialized: apply_changes, not of incr"),
         (
             {"materialized": "table", "matched_condition": "a"},
             "matched_condition is an option of materialized: incremental, not of table",
+        ),
+        (
+            {"materialized": "view", "matched_condition": "a"},
+            "matched_condition is an option of materialized: incremental, not of view",
+        ),
+        (
+            {"materialized": "ephemeral", "keys": ["a"]},
+            "keys is an option of materialized: apply_changes, not of ephemeral",
         ),
         (
             {**MERGE, "incremental_strategy": None, "meta": {"merge": [INSERT]}},
