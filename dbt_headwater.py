@@ -32,7 +32,7 @@ from ingest.model_options.checks import check_options
 from ingest.runtime import spark_errors
 from ingest.spark import internals, launch, metastore, profiles, races
 from ingest.spark.checkpointed import CheckpointCache
-from ingest.spark.python_models import PythonModel
+from ingest.spark.python_models import PythonModel, of_worker
 from ingest.storage import embedded_catalog
 from ingest.storage.layout import storage_at
 
@@ -186,7 +186,7 @@ def keep_rows() -> None:
     """Let what models that follow changes cache be checkpointed, as `ingest` does by itself.
 
     Run Python models. Let two builds that create the same thing at the same moment both succeed,
-    and say what Spark says of the lake's files in a line.
+    and say in a line what Spark says of the lake's files and of a Python model's functions.
     """
     from dbt.adapters.spark.session import Cursor
     from py4j.protocol import Py4JJavaError
@@ -225,7 +225,7 @@ def keep_rows() -> None:
         try:
             yield
         except failures as error:
-            if said := spark_errors.of_build(str(error)):
+            if said := spark_errors.of_build(str(error)) or of_worker(str(error)):
                 raise DbtDatabaseError(f"{said.code}: {said}") from None
             raise
 

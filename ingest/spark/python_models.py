@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 _MODEL = re.compile(r"/\* python model (?P<path>.+) as (?P<view>\S+) \*/\n")
 # Attribute of a table's frame: its name.
 _NAME = "headwater_relation"
+_TRACEBACK = "Traceback (most recent call last):"
+# A line of a model in a worker's traceback; its path is relative to the project, as compiled.
+_LINE_OF_MODEL = re.compile(
+    r'^  File "(?P<path>[^/"<][^"]*\.py)", (?P<line>line \d+)', re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +55,13 @@ class PythonModel:
         try:
             exec(compile(self.code, self.path, "exec"), module.__dict__)  # noqa: S102
             given = _functions(module.__dict__, spark)
-            rows = _frame(module.__dict__["model"](given, spark), spark)
+            rows = _frame(module.__dict__["model"](given, spark), spark, given)
         except PythonModelFailed as error:
             raise PythonModelFailed(f"{self.path}: {error}") from None
         except Exception as error:
-            raise PythonModelFailed(f"{self._place(error)}: {_said(error)}") from error
+            place = self._place(error)
+            failed = of_worker(str(error), place) if _is_of_spark(error) else None
+            raise failed or PythonModelFailed(f"{place}: {_said(error)}") from error
         rows.createOrReplaceTempView(self.view)
 
     def _place(self, error: Exception) -> str:
@@ -67,6 +74,28 @@ class PythonModel:
             if frame.filename == self.path
         ]
         return f"{self.path}, line {lines[-1]}" if lines else self.path
+
+
+def of_worker(text: str, place: str = "") -> PythonModelFailed | None:
+    """The error of a model's function that a Python worker ran; None where Spark reports none.
+
+    Spark runs functions when it writes the rows, after the model has returned. `place` is said
+    where no line of a model raised.
+    """
+    _, found, last = text.rpartition(_TRACEBACK)
+    raised = re.search(r"^\S.*", last, re.MULTILINE)
+    if not found or not raised:
+        return None
+    lines = [f"{line['path']}, {line['line']}" for line in _LINE_OF_MODEL.finditer(last)]
+    at = lines[-1] if lines else place
+    return PythonModelFailed(f"{at}: {raised[0]}" if at else raised[0])
+
+
+def _is_of_spark(error: Exception) -> bool:
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    return isinstance(error, PySparkException | Py4JJavaError)
 
 
 def _functions(code: Mapping[str, Any], spark: SparkSession) -> Any:
@@ -92,7 +121,7 @@ def _functions(code: Mapping[str, Any], spark: SparkSession) -> Any:
     return functions
 
 
-def _frame(result: Any, spark: SparkSession) -> DataFrame:
+def _frame(result: Any, spark: SparkSession, functions: Any) -> DataFrame:
     """What a model returned, as a frame of Spark."""
     from pyspark.sql import DataFrame
 
@@ -100,7 +129,7 @@ def _frame(result: Any, spark: SparkSession) -> DataFrame:
         return result
     kind = f"{type(result).__module__}.{type(result).__qualname__}"
     if kind == "pandas.core.frame.DataFrame":
-        return spark.createDataFrame(result)
+        return spark.createDataFrame(result) if len(result) else _empty(result, spark, functions)
     if kind == "pyspark.pandas.frame.DataFrame":
         frame: DataFrame = result.to_spark()
         return frame
@@ -108,6 +137,29 @@ def _frame(result: Any, spark: SparkSession) -> DataFrame:
         f"model() returned {kind.removeprefix('builtins.')}; "
         "return a DataFrame of Spark or of pandas"
     )
+
+
+def _empty(result: Any, spark: SparkSession, functions: Any) -> DataFrame:
+    """A frame of pandas without rows, in which Spark finds no types, as a frame of Spark.
+
+    A column of objects, of which pandas does not say what they are, has the type that it has in
+    the model's table; where it is new, it is text.
+    """
+    import pyarrow
+    from pyspark.sql.types import NullType, StringType, StructField, StructType
+
+    if not len(result.columns):
+        raise PythonModelFailed("model() returned a frame of pandas without columns; name them")
+    found = spark.createDataFrame(pyarrow.Table.from_pandas(result, preserve_index=False)).schema
+    there = spark.table(str(functions.this)).schema if functions.is_incremental else StructType()
+    types = {field.name.lower(): field.dataType for field in there}
+    fields = [
+        StructField(field.name, types.get(field.name.lower(), StringType()))
+        if isinstance(field.dataType, NullType)
+        else field
+        for field in found
+    ]
+    return spark.createDataFrame([], StructType(fields))
 
 
 def _said(error: Exception) -> str:

@@ -38,6 +38,24 @@ MODELS: Final = {
             rows["letter"] = rows["parcel"].str[0]
             return rows.groupby("letter", as_index=False)["weight"].sum()
     """,
+    "heavy.py": """
+        def model(dbt, session):
+            dbt.config(materialized="incremental", unique_key="parcel")
+            rows = dbt.incremental_filter(dbt.source("moved", "parcels")).toPandas()
+            return rows[rows["weight"] > 6][["parcel", "weight", "_batch_id"]]
+    """,
+    "middling.py": """
+        from pyspark.sql import functions as F
+
+
+        def model(dbt, session):
+            dbt.config(
+                materialized="incremental", unique_key="parcel", on_schema_change="sync_all_columns"
+            )
+            new = dbt.incremental_filter(dbt.source("moved", "parcels"))
+            rows = new.select("parcel", "day", F.array("op").alias("ops"), "weight").toPandas()
+            return rows[rows["weight"].between(5, 6)]
+    """,
     "doubled.sql": """
         {{ config(materialized = 'view') }}
         select letter, 2 * weight as weight from {{ ref('first_letters') }}
@@ -48,6 +66,32 @@ MISTAKES: Final = {
     "of_a_key.py": "def model(dbt, session):\n    return {}['weight']\n",
     "of_a_package.py": "import not_there\n\n\ndef model(dbt, session):\n    return None\n",
     "of_spark.py": "def model(dbt, session):\n    return dbt.ref('heaviest').select('size')\n",
+    "of_a_frame_without_columns.py": """
+        import pandas as pd
+
+
+        def model(dbt, session):
+            return pd.DataFrame()
+    """,
+    "of_a_function.py": """
+        from pyspark.sql import functions as F
+
+
+        def model(dbt, session):
+            @F.pandas_udf("long")
+            def halved(weight):
+                raise ValueError("no number\\nat all")
+
+            return dbt.ref("heaviest").select(halved("weight").alias("half"))
+    """,
+    "of_a_function_that_runs_at_once.py": """
+        from pyspark.sql import functions as F
+
+
+        def model(dbt, session):
+            halved = F.udf(lambda weight: weight / 0, "double")
+            return dbt.ref("heaviest").select(halved("weight").alias("half")).toPandas()
+    """,
     "of_a_frame.py": """
         def model(dbt, session):
             rows = dbt.ref("heaviest")
@@ -96,13 +140,25 @@ def test_a_model_of_pandas_is_a_table_that_sql_reads(outcome: Outcome) -> None:
     ]
 
 
+def test_table_of_a_pandas_frame_without_rows_takes_rows_later(outcome: Outcome) -> None:
+    table = outcome.lake.spark.table("silver.heavy")
+    assert table.drop("_batch_id").dtypes == [("parcel", "string"), ("weight", "bigint")]
+    assert outcome.lake.rows("silver.heavy", "parcel", "weight") == [("a1", 7)]
+
+
+def test_pandas_frame_without_rows_is_merged_into_columns_of_any_type(outcome: Outcome) -> None:
+    table = outcome.lake.spark.table("silver.middling")
+    assert dict(table.dtypes)["ops"] == "array<string>"
+    assert outcome.lake.rows("silver.middling", "parcel", "day") == [("a1", _DAY), ("b1", _DAY)]
+
+
 def test_nothing_new_runs_no_code(outcome: Outcome) -> None:
     assert outcome.third["heaviest"].message == "nothing new"
 
 
-def test_no_view_of_rows_stays(outcome: Outcome) -> None:
-    views = outcome.lake.spark.sql("show views").collect()
-    assert not [view.viewName for view in views if view.viewName.endswith("__dbt_py")]
+def test_no_view_of_rows_stays_of_a_model_that_was_built(outcome: Outcome) -> None:
+    views = {view.viewName for view in outcome.lake.spark.sql("show views").collect()}
+    assert not views & {f"{name.removesuffix('.py')}__dbt_py" for name in MODELS}
 
 
 @pytest.mark.parametrize(
@@ -112,6 +168,9 @@ def test_no_view_of_rows_stays(outcome: Outcome) -> None:
         ("of_a_key", ", line 2: KeyError: 'weight'"),
         ("of_a_package", ", line 1: the package not_there is not installed where dbt runs"),
         ("of_spark", ", line 2: AnalysisException: [UNRESOLVED_COLUMN"),
+        ("of_a_frame_without_columns", ": model() returned a frame of pandas without columns"),
+        ("of_a_function", ", line 7: ValueError: no number"),
+        ("of_a_function_that_runs_at_once", ", line 5: ZeroDivisionError: division by zero"),
         ("of_a_frame", ": dbt.incremental_filter() takes dbt.ref('…') or dbt.source('…', '…')"),
     ],
 )
