@@ -265,6 +265,19 @@ def test_new_columns_are_added_and_types_widened(spark: SparkSession, scd_type: 
     assert len(found) == scd_type
 
 
+def test_microseconds_of_timestamps_in_maps_make_versions(spark: SparkSession) -> None:
+    parts = ((1, 1), (2, 1), (2, 2))
+    changes = [
+        f"select 1 as id, {at} as at, map('a', struct(timestamp'2026-03-01 12:00:00.00000{zoned}' "
+        f"as zoned, timestamp_ntz'2026-03-01 12:00:00.00000{local}' as local)) as times"
+        for at, (zoned, local) in enumerate(parts)
+    ]
+    apply_rows(spark, "times", " union all ".join(changes), scd_type=2)
+    found = spark.table("default.times").selectExpr("at", "times.a.zoned", "times.a.local")
+    ends = {(at, zoned.microsecond, local.microsecond) for at, zoned, local in found.collect()}
+    assert ends == {(at, *one) for at, one in enumerate(parts)}
+
+
 def test_the_order_of_changes_may_take_several_columns(spark: SparkSession) -> None:
     query = "select * from values (1, 2, 'x', 'late'), (1, 2, 'y', 'last'), (1, 1, 'z', 'first')"
     rules = {"sequence_by": ("at", "part"), "scd_type": 2, "except_column_list": ("at", "part")}
