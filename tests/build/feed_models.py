@@ -13,6 +13,7 @@ _PLAIN: Final = "{{ ref('plain') }}"
 CURRENT: Final = "{{ ref('parcels_current') }}"
 _FOLLOWING: Final = "materialized = 'apply_changes', sequence_by = ['seq']"
 
+
 def roll_up(table: str, column: str) -> str:
     """A roll-up of a table by a column."""
     return f"""

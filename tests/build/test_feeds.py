@@ -97,9 +97,7 @@ def test_a_bound_finds_rows_whose_value_was_missing(outcome: Outcome) -> None:
 
 
 def test_build_numbers_are_followed_through_a_view(outcome: Outcome) -> None:
-    assert outcome.rows["of_numbered"] == [
-        (row[0], row[3]) for row in outcome.rows["plain"]
-    ]
+    assert outcome.rows["of_numbered"] == [(row[0], row[3]) for row in outcome.rows["plain"]]
 
 
 def test_values_that_one_input_touched_are_read_of_all(outcome: Outcome) -> None:
@@ -126,14 +124,14 @@ def test_a_null_in_a_key_is_a_key(outcome: Outcome) -> None:
         ("other_names", "its column parcel has values that parcel of silver.plain does not have"),
         ("named_alike", "the model reads silver.parcels_current, too, so that unique_key parcel"),
         ("overwritten", "insert_overwrite without partition_by replaces all rows by those that"),
-        ("first_of_key", "changed_keys() gives rows that have changed, and skip_matched_step keeps"),
-        ("of_mixed", "numbers rows of bronze.moved__parcels and of silver.numbered, each by itself"),
+        ("first_of_key", "gives rows that have changed, and skip_matched_step keeps their first"),
+        ("of_mixed", "rows of bronze.moved__parcels and of silver.numbered, each by itself"),
         ("of_inlined", "inlined is ephemeral, so that its rows cannot be read in increments"),
         ("united", "the model reads silver.parcels_current, too, so that unique_key kind, parcel"),
         ("without_number", "rows of a build that was killed are appended twice"),
         ("merged_days", "affected_partitions() needs incremental_strategy replace_where"),
         ("appended_days", "append adds them again"),
-        ("no_column", "finds the rows to replace by day, which the model does not select; select it"),
+        ("no_column", "finds the rows to replace by day, which the model does not select"),
         ("apart", "values that are affected in one input must be read from all inputs"),
         ("by_ratio", "and ratio of silver.ratios is double"),
     ],

@@ -221,7 +221,9 @@ def test_what_cannot_be_followed_is_refused_by_name(shared_lake: Lake, tmp_path:
         "taps": MODELS["taps"],
         "buys": MODELS["buys"],
         "by_append": by_append,
-        "first_copies": MODELS["pairs"].replace("merge_bounds", "skip_matched_step = true, merge_bounds"),
+        "first_copies": MODELS["pairs"].replace(
+            "merge_bounds", "skip_matched_step = true, merge_bounds"
+        ),
         "few_sessions": sessions("taps", "having count(*) > 1"),
         "endless_sessions": sessions("taps").replace("session_ended_at, count", "count"),
     }

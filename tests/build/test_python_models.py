@@ -92,6 +92,11 @@ MISTAKES: Final = {
             halved = F.udf(lambda weight: weight / 0, "double")
             return dbt.ref("heaviest").select(halved("weight").alias("half")).toPandas()
     """,
+    "of_one_key.py": """
+        def model(dbt, session):
+            dbt.config(materialized="incremental", unique_key="parcel")
+            return dbt.incremental_filter(dbt.source("moved", "parcels"))
+    """,
     "of_a_frame.py": """
         def model(dbt, session):
             rows = dbt.ref("heaviest")
@@ -178,3 +183,9 @@ def test_a_mistake_is_said_in_a_line(outcome: Outcome, model: str, words: str) -
     lines = [line for line in outcome.mistakes[model] if f"models/silver/{model}.py" in line]
     assert any(f"PYTHON: models/silver/{model}.py{words}" in line for line in lines)
     assert len(outcome.mistakes[model]) <= 3
+
+
+def test_a_key_that_comes_twice_in_a_first_build_is_refused(outcome: Outcome) -> None:
+    said = " ".join(outcome.mistakes["of_one_key"])
+    assert "silver.of_one_key: unique_key parcel" in said
+    assert '{"parcel":"a1"}' in said
