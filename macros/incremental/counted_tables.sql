@@ -5,9 +5,12 @@
 {% macro counted_tables(relation) -%}
     {%- set tables = [] -%}
     {%- for node in graph.nodes.values()
-        if node.resource_type == 'model' and node.schema == relation.schema
-        and node.alias == relation.identifier and node.config.materialized in ('view', 'ephemeral') -%}
-        {%- do collect_counted(node, tables) -%}
+        if node.resource_type == 'model' and node.config.materialized in ('view', 'ephemeral') -%}
+        {%- if place_of(node) | string == relation | string -%}
+            {%- do collect_counted(node, tables) -%}
+        {%- elif place_of(node, true) | string == relation | string -%}
+            {%- do collect_counted(node, tables, true) -%}
+        {%- endif -%}
     {%- endfor -%}
     {{- return(tables | unique | list) -}}
 {%- endmacro %}

@@ -4,7 +4,7 @@
 -#}
 {% macro key_of(table) -%}
     {%- for node in graph.nodes.values()
-        if node.resource_type == 'model' and node.schema ~ '.' ~ node.alias == table -%}
+        if node.resource_type == 'model' and table in (place_of(node) | string, place_of(node, true) | string) -%}
         {%- if node.config.materialized != 'apply_changes' -%}
             {{- return(key_columns(node.config.unique_key)) -}}
         {%- endif -%}

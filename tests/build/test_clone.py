@@ -133,3 +133,16 @@ def test_a_clone_goes_on_by_itself_and_says_when_its_files_are_gone(
     assert all_rows(project, "dev_silver") == all_rows(project, "silver")
     project.build()
     assert all_rows(project, "dev_silver") == mine
+
+    # Readers that are deferred follow the original.
+    readers = ("current_daily", "current_by_weight")
+    deferred = ("build", "--select", *readers, "--defer", "--favor-state", "--state", str(state))
+    with environment(PARCELS_PREFIX=""):
+        project.build(full_refresh=True)
+    assert project.dbt(*deferred).success
+    with environment(PARCELS_PREFIX=""):
+        project.land("moved__parcels", [parcel(9, "c", DAY, 7, op="D")])
+        project.build()
+    assert project.dbt(*deferred).success
+    for name in readers:
+        assert project.rows(f"dev_silver.{name}") == project.rows(f"silver.{name}")
