@@ -78,8 +78,13 @@ def check(
     """Validate the declarations of streams. Starts Spark with --data only."""
     from ingest.cli import gate, show
     from ingest.declarations.project import declared_streams, summary
+    from ingest.errors import InputError
     from ingest.sources.listing import check_paths
 
+    if markdown and data is None:
+        raise InputError("--markdown needs --data: only that prints Markdown")
+    if data is not None and (select or exclude or json):
+        raise InputError("--data compares all models: leave out --select, --exclude and --json")
     if data is not None:
         from ingest.cli import impact
 
