@@ -8,7 +8,8 @@ from datetime import timedelta
 
 from ingest.cli import show
 from ingest.errors import InputError
-from ingest.trials.impact import ColumnChange, Impact, TableChange, impact
+from ingest.trials.comparison import ColumnChange, TableChange
+from ingest.trials.impact import Impact, impact
 
 
 def check(revision: str | None, days: str, *, is_markdown: bool) -> None:

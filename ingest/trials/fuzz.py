@@ -16,8 +16,9 @@ from ingest.serve.driver_state import DriverState
 from ingest.serve.fast_bookkeeping import FastBookkeeping
 from ingest.storage.layout import Lake
 from ingest.trials.cases import BUILDS, Case, Sample, Slice, drawn, smallest
+from ingest.trials.frames import as_json, read, shown_columns, write
 from ingest.trials.inputs import Inputs, inputs_of, inputs_of_all
-from ingest.trials.scratch import Scratch, as_json, read, shown_columns, write
+from ingest.trials.scratch import Scratch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

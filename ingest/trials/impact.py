@@ -7,67 +7,29 @@ is, and each table is compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from dbt.artifacts.resources.types import NodeType
 from dbt.contracts.graph.nodes import GenericTestNode
-from pyspark.sql import functions as F
 
 from ingest.contracts.revisions import checked_out
 from ingest.errors import InputError
-from ingest.spark.sql import quoted
+from ingest.trials.comparison import TableChange, compared
+from ingest.trials.frames import read, write
 from ingest.trials.inputs import add_inputs
-from ingest.trials.scratch import Scratch, as_json, read, shown_columns, write
+from ingest.trials.scratch import Scratch
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _BUILD = ("build", "--full-refresh", "--exclude-resource-type", "test", "unit_test", "--select")
 # Tests of several columns, this project's and dbt-utils', and how they name them.
 _TOGETHER = ("unique_together", "unique_combination_of_columns")
 _COLUMNS = ("columns", "combination_of_columns")
-# Columns of a sum before and after.
-_SIDES = ("before", "after")
-# Types whose sums a person understands.
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnChange:
-    """In how many rows a column changes; its sums before and after, of a number."""
-
-    rows: int
-    before: float | None = None
-    after: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableChange:
-    """How the rows of a table change.
-
-    `changed` counts rows whose key stays; without a key a changed row is one removed and one added.
-    `before` is None of a table that the revision does not have.
-    """
-
-    table: str
-    before: int | None
-    after: int
-    added: int = 0
-    removed: int = 0
-    changed: int = 0
-    columns: Mapping[str, ColumnChange] = field(default_factory=dict)
-    columns_added: Sequence[str] = ()
-    columns_removed: Sequence[str] = ()
-
-    @property
-    def is_none(self) -> bool:
-        """Whether readers see no difference."""
-        seen = (self.added, self.removed, self.changed, self.columns_added, self.columns_removed)
-        return self.before is not None and not any(seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +76,7 @@ def impact(revision: str, days: timedelta, say: Callable[[str], None]) -> Impact
     above = "+" if len(common) < len(changed) else ""
     scratch.dbt([*_BUILD, *(f"{above}{name}" for name in changed)])
     tables = [
-        _compared(new.table(name), kept.get(name), spark.table(new.table(name)), new.key(name))
+        compared(new.table(name), kept.get(name), spark.table(new.table(name)), new.key(name))
         for name in changed
     ]
     seen = {one.table for one in tables if not one.is_none}
@@ -193,68 +155,3 @@ def _copy_days(spark: SparkSession, scratch: Scratch, table: str, days: timedelt
         seconds = int(days.total_seconds())
         rows = rows.where(f"_ingested_at >= current_timestamp() - interval {seconds} seconds")
     write(rows, scratch.lake.bronze(table), is_new=True)
-
-
-def _compared(
-    table: str, before: DataFrame | None, after: DataFrame, key: Sequence[str]
-) -> TableChange:
-    if before is None:
-        return TableChange(table=table, before=None, after=after.count())
-    old, new = shown_columns(before), shown_columns(after)
-    common = [one for one in old if one in new]
-    whole = TableChange(
-        table=table,
-        before=before.count(),
-        after=after.count(),
-        columns_added=[one for one in new if one not in old],
-        columns_removed=[one for one in old if one not in new],
-    )
-    if not key or not set(key) <= set(common):
-        ours, theirs = (as_json(one.select(*map(quoted, common))) for one in (after, before))
-        added, removed = ours.exceptAll(theirs).count(), theirs.exceptAll(ours).count()
-        return replace(whole, added=added, removed=removed)
-    compared = [one for one in common if one not in key]
-    kinds = dict(after.dtypes)
-    numbers = {one for one in compared if kinds[one].split("(")[0] in _NUMBERS}
-    joined = _joined(before, after, key, compared)
-    [found] = joined.selectExpr(*_counts(compared, numbers)).collect()
-    changes = {}
-    for number, name in enumerate(compared):
-        if rows := found[f"rows_{number}"]:
-            sums = [found[f"{side}_{number}"] for side in _SIDES] if name in numbers else []
-            changes[name] = ColumnChange(rows, *sums)
-    return replace(
-        whole,
-        added=found["added"],
-        removed=found["removed"],
-        changed=found["changed"],
-        columns=changes,
-    )
-
-
-def _joined(
-    before: DataFrame, after: DataFrame, key: Sequence[str], compared: Sequence[str]
-) -> DataFrame:
-    """Rows side by side, by key: structs `b` and `a`; null where the other has none."""
-    fields = ", ".join(quoted(one) for one in (*key, *compared))
-    old = before.selectExpr(f"struct({fields}) as b")
-    new = after.selectExpr(f"struct({fields}) as a")
-    same = " and ".join(f"b.{quoted(one)} <=> a.{quoted(one)}" for one in key)
-    return old.join(new, F.expr(same), "full_outer")
-
-
-def _counts(compared: Sequence[str], numbers: Set[str]) -> Iterator[str]:
-    yield "coalesce(count_if(b is null), 0) as added"
-    yield "coalesce(count_if(a is null), 0) as removed"
-    # As JSON, for a map or a variant compares with nothing.
-    texts = [f"to_json(struct({side}.{quoted(one)}))" for one in compared for side in "ba"]
-    differ = [
-        f"not ({one} <=> {other})" for one, other in zip(texts[::2], texts[1::2], strict=True)
-    ]
-    both = "a is not null and b is not null"
-    yield f"count_if({both} and ({' or '.join(differ) or 'false'})) as changed"
-    for number, name in enumerate(compared):
-        yield f"count_if({both} and {differ[number]}) as rows_{number}"
-        if name in numbers:
-            yield f"cast(sum(b.{quoted(name)}) as double) as before_{number}"
-            yield f"cast(sum(a.{quoted(name)}) as double) as after_{number}"

@@ -11,12 +11,12 @@ from dbt.cli.main import dbtRunner
 from ingest import settings
 from ingest.errors import InputError, TerminalError
 from ingest.serve.dbt_build import first_line
-from ingest.spark.sql import quoted
 from ingest.storage.layout import Lake
+from ingest.trials.frames import read, write
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 # Many small queries: to compile each would take longer than to run it.
 _FAST = {
@@ -110,29 +110,3 @@ class Scratch:
             types = read(spark, self.real.ops("event_types"))
             types = types.join(ours.select("stream").distinct(), "stream", "left_semi")
             write(types, self.lake.ops("event_types"), is_new=True)
-
-
-def read(spark: SparkSession, path: str) -> DataFrame:
-    """A table."""
-    return spark.read.format("delta").load(path)
-
-
-def write(rows: DataFrame, path: str, *, is_new: bool) -> None:
-    """Append to a table, or replace it."""
-    writer = rows.coalesce(1).write.format("delta")
-    if is_new:
-        writer.mode("overwrite").option("overwriteSchema", "true").save(path)
-    else:
-        writer.mode("append").save(path)
-
-
-def shown_columns(frame: DataFrame) -> list[str]:
-    """Columns but for those that count batches and builds, whose names begin with `_`."""
-    return [one for one in frame.columns if not one.startswith("_")]
-
-
-def as_json(frame: DataFrame) -> DataFrame:
-    """Each row as a text of JSON, in the column `row`."""
-    columns = ", ".join(quoted(one) for one in shown_columns(frame))
-    row = f"to_json(struct({columns}), map('ignoreNullFields', 'false')) as row"
-    return frame.selectExpr(row)
