@@ -278,7 +278,8 @@ def scaffold(
 @app.command()
 def fuzz(
     models: Annotated[
-        list[str] | None, typer.Argument(help="Names of dbt models; all of them by default.")
+        list[str] | None,
+        typer.Argument(help="Names of dbt models; all by default. A version: dim.v2."),
     ] = None,
     cases: Annotated[int, typer.Option("--cases", min=1, help="How many cases to try.")] = 20,
     seed: Annotated[

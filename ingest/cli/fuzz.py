@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import typer
 
 from ingest.cli import show
-from ingest.trials.fuzz import Failed, Found, tried
+from ingest.trials.fuzz import Failed, Found, NoRows, tried
 
 # Of each kind: what a person looks at first.
 _SHOWN = 5
@@ -16,25 +16,39 @@ _WIDTH = 200
 
 
 def run(models: Sequence[str], cases: int, seed: int) -> None:
-    """Print what was found; exit code 1 where a case differs or fails."""
+    """Print what was found; exit code 1 where a case differs or fails, 2 where a name had no rows.
+
+    Raises InputError where a model cannot be tried.
+    """
     show.step("reading the dbt project and starting Spark")
-    is_wrong = False
-    of_cases = f"{cases} case" if cases == 1 else f"{cases} cases"
-    for model, found in tried(models, cases, seed, show.progress):
-        if found is None:
-            show.line(f"{model}: {of_cases}; increments equal a full refresh in each")
-            continue
-        is_wrong = True
-        again = " ".join(["ingest fuzz", *models, f"--cases 1 --seed {found.seed}"])
-        for line in _lines(model, found, again):
+    found = []
+    for model, outcome in tried(models, cases, seed, show.progress):
+        found.append(outcome)
+        for line in _lines(model, outcome, models, cases):
             show.line(line)
-    if is_wrong:
+    if any(isinstance(one, Failed | Found) for one in found):
         raise typer.Exit(1)
+    if models and any(isinstance(one, NoRows) for one in found):
+        raise typer.Exit(2)
 
 
-def _lines(model: str, found: Found | Failed, again: str) -> list[str]:
+def _lines(
+    model: str, found: Found | Failed | NoRows | None, models: Sequence[str], cases: int
+) -> list[str]:
+    if found is None:
+        of_cases = f"{cases} case" if cases == 1 else f"{cases} cases"
+        return [f"{model}: {of_cases}; increments equal a full refresh in each"]
+    if isinstance(found, NoRows):
+        tables = ", ".join(found.bronze)
+        why = f"see what is selected of {tables}, or try more --cases"
+        return [f"{model}: had no rows in any case: nothing was compared; {why}"]
+    again = " ".join(["ingest fuzz", *models, f"--cases 1 --seed {found.seed}"])
     if isinstance(found, Failed):
         return [f"{model}: {found.error} ({again})"]
+    return _difference(model, found, again)
+
+
+def _difference(model: str, found: Found, again: str) -> list[str]:
     difference = found.difference
     lines = [f"{model}: increments differ from a full refresh in {difference.table} ({again})"]
     kinds = (("increments only", difference.increments), ("full refresh only", difference.refresh))

@@ -34,7 +34,7 @@ _READ = re.compile(r"config\.(?:meta_)?(?:get|require)\(\s*['\"]([\w-]+)['\"]")
 
 def check_options(manifest: Manifest) -> None:
     """Raise OptionsRefused if a model has an option that nothing reads, or that cannot be had."""
-    _store_snapshots_in_delta(manifest)
+    store_snapshots_in_delta(manifest)
     names = defaultdict(list)
     known = _known(manifest)
     for node in manifest.nodes.values():
@@ -45,7 +45,7 @@ def check_options(manifest: Manifest) -> None:
         raise OptionsRefused([f"{_listed(nodes)}: {text}" for text, nodes in names.items()])
 
 
-def _store_snapshots_in_delta(manifest: Any) -> None:
+def store_snapshots_in_delta(manifest: Any) -> None:
     """Make Delta the format of snapshots that name none; dbt-spark's is Parquet, which it refuses.
 
     In the manifest, because a key below `snapshots` of dbt_project.yml is an unused path, which

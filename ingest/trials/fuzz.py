@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -14,22 +13,17 @@ from ingest.serve.build_queue import Outcome
 from ingest.serve.dbt_build import DbtBuild
 from ingest.serve.driver_state import DriverState
 from ingest.serve.fast_bookkeeping import FastBookkeeping
-from ingest.storage.layout import Lake
-from ingest.trials.cases import BUILDS, Case, Sample, Slice, drawn, smallest
-from ingest.trials.frames import as_json, read, shown_columns, write
-from ingest.trials.inputs import Inputs, inputs_of, inputs_of_all
+from ingest.trials.cases import BUILDS, Case, Slice, drawn, smallest
+from ingest.trials.frames import as_json, read
+from ingest.trials.inputs import Inputs, inputs_of_all, inputs_of_named
+from ingest.trials.samples import Samples
 from ingest.trials.scratch import Scratch
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-# Rows of each table of bronze that cases are drawn from: the newest, and the newest of each type
-# of events that a model names, which may be rare.
-_NEWEST = 500
-_NAMED = 500
 # Builds of smaller cases, once one differs.
 _SMALLER = 40
-_PLACE, _ROW, _OF_TYPE = "_place", "_row", "_of_type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,78 +52,40 @@ class Found:
     rows: Mapping[Slice, Sequence[str]]
 
 
+@dataclass(frozen=True, slots=True)
+class NoRows:
+    """A model that had no row in any case, and the tables of bronze below it."""
+
+    bronze: Sequence[str]
+
+
 def tried(
     models: Sequence[str], cases: int, seed: int, say: Callable[[str], None]
-) -> Iterator[tuple[str, Found | Failed | None]]:
+) -> Iterator[tuple[str, Found | Failed | NoRows | None]]:
     """Each model with the first case that differs or fails, as soon as it is found, or None.
 
     Without names, all models of what has landed. They are built together: what many of them read
     is built once.
     Raises InputError where a model cannot be tried.
     """
-    scratch = Scratch.beside("fuzz")
-    manifest = scratch.manifest()
-    if models:
-        inputs = [inputs_of(manifest, model) for model in dict.fromkeys(models)]
-    else:
-        inputs = [one for one in inputs_of_all(manifest) if scratch.has_landed(one.bronze)]
-    tables = sorted({table for each in inputs for table in each.bronze})
-    if not inputs:
-        raise InputError("nothing that a model reads has landed yet: run `ingest run`")
-    scratch.check_landed(tables)
-    say(f"copying rows of {', '.join(tables)}")
-    texts = {text for each in inputs for text in each.texts}
-    samples = _Samples.copied(scratch, tables, texts)
-    facts = DriverState(scratch.lake, declared_streams((), manifest=manifest))
-    records = FastBookkeeping(scratch.lake, lambda: True)
-    dbt = DbtBuild(manifest, facts, records, target=scratch.target)
-    yield from _Trials(dbt, samples).all_of(inputs, cases, seed, say)
-
-
-@dataclass(frozen=True, slots=True)
-class _Samples:
-    """A sample of each table, each row with its place; and the lake that they arrive in."""
-
-    lake: Lake
-    spark: SparkSession
-    frames: Mapping[str, DataFrame]
-    samples: Mapping[str, Sample]
-
-    @classmethod
-    def copied(cls, scratch: Scratch, tables: Sequence[str], texts: Set[str]) -> _Samples:
-        """Start Spark; copy the rows, and what builds read of `ops`.
-
-        `texts` may name event types.
-        """
-        spark = scratch.spark()
-        scratch.copy_ops(spark, tables)
-        frames, samples = {}, {}
-        for table in tables:
-            whole = read(spark, scratch.real.bronze(table))
-            frames[table], named = sampled(whole, texts)
-            samples[table] = Sample(frames[table].count(), shown_columns(whole), named)
-        return cls(scratch.lake, spark, frames, samples)
-
-    def land(self, table: str, slices: Sequence[Slice], build: int) -> None:
-        """Let slices of a table arrive; the first build finds nothing else."""
-        from pyspark.sql import functions as F
-
-        parts = [self.rows(one) for one in slices] or [self.frames[table].limit(0)]
-        rows = functools.reduce(lambda one, more: one.unionByName(more), parts)
-        rows = rows.drop(_PLACE).withColumn("_batch_id", F.lit(build).cast("bigint"))
-        if slices or build == 0:
-            write(rows, self.lake.bronze(table), is_new=build == 0)
-
-    def rows(self, part: Slice) -> DataFrame:
-        """The rows of a slice."""
-        from pyspark.sql import functions as F
-
-        frame = self.frames[part.table]
-        rows = frame.where(F.col(_PLACE).isin(list(part.rows)))
-        if part.null:
-            kind = frame.schema[part.null].dataType
-            rows = rows.withColumn(part.null, F.lit(None).cast(kind))
-        return rows
+    with Scratch.beside("fuzz") as scratch:
+        project = scratch.parse()
+        manifest = project.manifest
+        if models:
+            inputs = inputs_of_named(manifest, models)
+        else:
+            inputs = [one for one in inputs_of_all(manifest) if scratch.has_landed(one.bronze)]
+        tables = sorted({table for each in inputs for table in each.bronze})
+        if not inputs:
+            raise InputError("nothing that a model reads has landed yet: run `ingest run`")
+        scratch.check_landed(tables)
+        say(f"copying rows of {', '.join(tables)}")
+        texts = {text for each in inputs for text in each.texts}
+        samples = Samples.copied(scratch, project, tables, texts)
+        facts = DriverState(scratch.lake, declared_streams((), manifest=manifest))
+        records = FastBookkeeping(scratch.lake, lambda: True)
+        dbt = DbtBuild(manifest, facts, records, target=scratch.target)
+        yield from _Trials(scratch, dbt, samples).all_of(inputs, cases, seed, say)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,44 +115,38 @@ class _Built:
 
 @dataclass(frozen=True, slots=True)
 class _Trials:
+    scratch: Scratch
     dbt: DbtBuild
-    samples: _Samples
+    samples: Samples
 
     def all_of(
         self, inputs: Sequence[Inputs], cases: int, seed: int, say: Callable[[str], None]
-    ) -> Iterator[tuple[str, Found | Failed | None]]:
-        """Each model with the first case that differs, made small, or that fails, or None.
-
-        Raises InputError where a model had no rows in any case: then nothing was compared.
-        """
-        left = {each.model: each for each in inputs}
+    ) -> Iterator[tuple[str, Found | Failed | NoRows | None]]:
+        """Each model with the first case that differs, made small, or that fails, or None."""
+        left = {each.unique_id: each for each in inputs}
         had_rows: set[str] = set()
         for number in range(cases):
             if not left:
                 return
-            case = self._drawn(left.values(), seed + number)
-            built = self._build_case(case, left.values())
+            built = self._build_case(self._drawn(left.values(), seed + number), left.values())
             name = f"case {number + 1} of {cases}"
-            for model, error in {each.model: built.failure(each) for each in left.values()}.items():
-                if error:
-                    del left[model]
-                    yield model, Failed(seed + number, error)
-            differing = {each.model: built.difference(each) for each in left.values()}
-            without = [each.model for each in left.values() if not built.refresh[each.kept[-1]]]
-            had_rows |= left.keys() - set(without)
+            for each in list(left.values()):
+                if error := built.failure(each):
+                    del left[each.unique_id]
+                    yield each.model, Failed(seed + number, error)
+            differing = {one: built.difference(each) for one, each in left.items()}
+            with_rows = {one for one, each in left.items() if built.refresh[each.kept[-1]]}
+            had_rows |= with_rows
             equal = len(left) - sum(one is not None for one in differing.values())
+            without = [left[one].model for one in left if one not in with_rows]
             say(f"{name}: {equal} of {len(left)} equal{_without_rows(without)}")
-            for model, difference in differing.items():
+            for one, difference in differing.items():
                 if difference:
-                    say(f"{model} differs in {name}; looking for a smaller one")
-                    yield model, self._found(left.pop(model), seed + number, difference)
-        yield from ((model, None) for model in left if model in had_rows)
-        if empty := [each for each in left.values() if each.model not in had_rows]:
-            tables = sorted({table for each in empty for table in each.bronze})
-            raise InputError(
-                f"{', '.join(each.model for each in empty)} had no rows in any case, so nothing "
-                f"was compared: see what is selected of {', '.join(tables)}, or try more --cases"
-            )
+                    each = left.pop(one)
+                    say(f"{each.model} differs in {name}; looking for a smaller one")
+                    yield each.model, self._found(each, seed + number, difference)
+        for one, each in left.items():
+            yield each.model, None if one in had_rows else NoRows(each.bronze)
 
     def _drawn(self, inputs: Iterable[Inputs], seed: int) -> Case:
         tables = {table for each in inputs for table in each.bronze}
@@ -204,6 +154,7 @@ class _Trials:
 
     def _build_case(self, case: Case, inputs: Iterable[Inputs]) -> _Built:
         """Build a case in increments, then whole."""
+        self.scratch.check_lease()
         models = frozenset(one for each in inputs for one in each.built)
         bronze = {table for each in inputs for table in each.bronze}
         failed: dict[str, str] = {}
@@ -234,7 +185,7 @@ class _Trials:
         built = self.dbt.build(models, lambda: False, full_refresh=is_full)
         nodes = self.dbt.manifest.nodes
         return {
-            unique_id: f"{nodes[unique_id].name} was not built: {one.error}"
+            unique_id: f"{nodes[unique_id].search_name} was not built: {one.error}"
             for unique_id, one in built.items()
             if one.outcome is Outcome.FAILED
         }
@@ -245,31 +196,6 @@ class _Trials:
         lake, spark = self.samples.lake, self.samples.spark
         paths = {table: lake.table(*table.split(".")) for table in kept}
         return {table: Counter(_texts(read(spark, path))) for table, path in paths.items()}
-
-
-def sampled(whole: DataFrame, texts: Set[str]) -> tuple[DataFrame, Sequence[int]]:
-    """Rows that cases are drawn from, each with its place in the order of landing.
-
-    And the places of those whose event type is one of `texts`.
-    """
-    from pyspark.sql import functions as F
-    from pyspark.sql.window import Window
-
-    # Rows of files have no offset.
-    rows = whole.withColumn(_ROW, F.monotonically_increasing_id())
-    landed = [F.col(one) for one in ("_batch_id", "_partition", "_offset", _ROW)]
-    newest = [one.desc() for one in landed]
-    of_type = F.row_number().over(Window.partitionBy("_event_type").orderBy(*newest))
-    rows = rows.withColumn(_OF_TYPE, of_type).where(F.col(_OF_TYPE) <= max(_NEWEST, _NAMED))
-    rows = rows.withColumn(_PLACE, F.row_number().over(Window.orderBy(*newest))).localCheckpoint()
-    types = [one for (one,) in rows.select("_event_type").distinct().collect() if one in texts]
-    is_named = F.col("_event_type").isin(types)
-    is_among = F.col(_OF_TYPE) <= max(1, _NAMED // max(1, len(types)))
-    rows = rows.where((F.col(_PLACE) <= _NEWEST) | (is_named & is_among))
-    rows = rows.withColumn(_PLACE, F.row_number().over(Window.orderBy(*landed)) - 1)
-    rows = rows.drop(_ROW, _OF_TYPE).localCheckpoint()
-    named = rows.where(is_named).select(_PLACE).orderBy(_PLACE).collect()
-    return rows, [place for (place,) in named]
 
 
 def _without_rows(models: Sequence[str]) -> str:

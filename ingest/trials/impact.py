@@ -7,29 +7,22 @@ is, and each table is compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-
-from dbt.artifacts.resources.types import NodeType
-from dbt.contracts.graph.nodes import GenericTestNode
+from typing import TYPE_CHECKING
 
 from ingest.contracts.revisions import checked_out
 from ingest.errors import InputError
+from ingest.serve.models import KINDS
 from ingest.trials.comparison import TableChange, compared
 from ingest.trials.frames import read, write
-from ingest.trials.inputs import add_inputs
-from ingest.trials.scratch import Scratch
+from ingest.trials.project_tables import ProjectTables
+from ingest.trials.scratch import Project, Scratch
 
 if TYPE_CHECKING:
-    from dbt.contracts.graph.manifest import Manifest
-    from pyspark.sql import SparkSession
-
-_BUILD = ("build", "--full-refresh", "--exclude-resource-type", "test", "unit_test", "--select")
-# Tests of several columns, this project's and dbt-utils', and how they name them.
-_TOGETHER = ("unique_together", "unique_combination_of_columns")
-_COLUMNS = ("columns", "combination_of_columns")
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,113 +38,61 @@ def impact(revision: str, days: timedelta, say: Callable[[str], None]) -> Impact
 
     Raises RevisionUnknown, InputError, and TerminalError where a model is not built.
     """
-    scratch = Scratch.beside("check")
-    with checked_out(scratch.root, revision) as before:
+    with Scratch.beside("check") as scratch, checked_out(scratch.root, revision) as before:
         if before is None:
             raise InputError(f"{revision} has no dbt project here: name a later revision")
-        theirs = f"{scratch.target}/before"
-        old = _Models(scratch.dbt(["parse"], before, theirs, writes=True).result)
-        state = ["--select", "state:modified+", "--state", f"{scratch.root}/{theirs}"]
-        listed = ["ls", "--resource-type", "model", "--output", "name"]
-        modified = set(scratch.dbt([*listed, *state]).result)
-        new = _Models(scratch.manifest())
+        theirs = scratch.parse(before, f"{scratch.target}/before", writes=True)
+        ours = scratch.parse()
+        old, new = ProjectTables(theirs.manifest), ProjectTables(ours.manifest)
+        modified = _modified(scratch, ours, theirs)
         # As they are built.
-        changed = [name for name in new.nodes if name in modified]
-        if not changed:
+        changed = [one for one in new.nodes if one in modified]
+        models = new.models(changed)
+        if not models:
             return Impact((), {})
-        common = [name for name in changed if name in old.nodes]
-        bronze = sorted({*old.bronze(common), *new.bronze(changed)})
+        common = [one for one in changed if one in old.nodes]
+        first = old.with_inputs(common)
+        second = {*changed, *(new.with_inputs(changed) - first)}
+        bronze = sorted(old.bronze(first) | new.bronze(second))
         scratch.check_landed(bronze)
         say(f"copying {days.days} days of {', '.join(bronze)}")
-        spark = scratch.spark()
-        scratch.copy_ops(spark, bronze)
-        for table in bronze:
-            _copy_days(spark, scratch, table, days)
-        kept = {}
+        spark = scratch.spark(ours)
+        _copy(spark, scratch, bronze, days)
+        kept: dict[str, DataFrame] = {}
         if common:
-            say(f"building {', '.join(common)} as at {revision}, and what they read")
-            scratch.dbt([*_BUILD, *(f"+{name}" for name in common)], before, theirs)
-            kept = {name: spark.table(old.table(name)).localCheckpoint() for name in common}
-    say(f"building {', '.join(changed)} as they are")
-    above = "+" if len(common) < len(changed) else ""
-    scratch.dbt([*_BUILD, *(f"{above}{name}" for name in changed)])
-    tables = [
-        compared(new.table(name), kept.get(name), spark.table(new.table(name)), new.key(name))
-        for name in changed
-    ]
-    seen = {one.table for one in tables if not one.is_none}
-    return Impact(tables, new.exposures({name for name in changed if new.table(name) in seen}))
-
-
-class _Models:
-    """The models of a project that have a table or a view."""
-
-    def __init__(self, manifest: Manifest) -> None:
-        self._manifest = manifest
-        inputs: dict[str, None] = {}
-        models = {
-            unique_id: node
-            for unique_id, node in manifest.nodes.items()
-            if node.resource_type == NodeType.Model and node.config.materialized != "ephemeral"
+            say(f"building {_names(old, common)} as at {revision}, and what they read")
+            scratch.build(theirs, first)
+            kept = {
+                one: spark.table(old.table(one)).localCheckpoint() for one in old.models(common)
+            }
+        say(f"building {_names(new, changed)} as they are")
+        scratch.build(ours, second)
+        changes = {
+            one: compared(new.table(one), kept.get(one), spark.table(new.table(one)), new.key(one))
+            for one in models
         }
-        for unique_id in models:
-            add_inputs(unique_id, manifest.parent_map, inputs)
-        # By name, each behind those that it reads.
-        self.nodes: Mapping[str, Any] = {
-            models[one].name: models[one] for one in inputs if one in models
-        }
-
-    def table(self, name: str) -> str:
-        """A model's table."""
-        node = self.nodes[name]
-        return f"{node.schema}.{node.alias}"
-
-    def key(self, name: str) -> Sequence[str]:
-        """The columns of a model's key, by its options or tests; none where it has none."""
-        node = self.nodes[name]
-        found = (
-            node.config.unique_key
-            or node.config.get("keys")
-            or node.config.meta.get("keys")
-            or self._tested_key(node)
-        )
-        return [found] if isinstance(found, str) else found
-
-    def _tested_key(self, model: Any) -> Sequence[str]:
-        """What a test says is unique: a column, or columns together."""
-        for node in self._manifest.nodes.values():
-            if not isinstance(node, GenericTestNode) or node.attached_node != model.unique_id:
-                continue
-            test = node.test_metadata
-            if test.name == "unique" and node.column_name:
-                return [node.column_name]
-            if test.name in _TOGETHER:
-                return list(next(value for name, value in test.kwargs.items() if name in _COLUMNS))
-        return ()
-
-    def bronze(self, names: Iterable[str]) -> set[str]:
-        """Tables of bronze that models read, through others."""
-        inputs: dict[str, None] = {}
-        for name in names:
-            add_inputs(self.nodes[name].unique_id, self._manifest.parent_map, inputs)
-        sources = (self._manifest.sources.get(one) for one in inputs)
-        return {one.identifier for one in sources if one is not None and one.schema == "bronze"}
-
-    def exposures(self, names: Set[str]) -> Mapping[str, Sequence[str]]:
-        """Exposures that read some models themselves, with the names of those."""
-        ids = {self.nodes[name].unique_id: name for name in names}
-        found = {
-            exposure.label or exposure.name: [
-                ids[one] for one in exposure.depends_on.nodes if one in ids
-            ]
-            for exposure in self._manifest.exposures.values()
-        }
-        return {name: read for name, read in sorted(found.items()) if read}
+    seen = {one for one, change in changes.items() if not change.is_none}
+    return Impact(list(changes.values()), new.exposures(seen))
 
 
-def _copy_days(spark: SparkSession, scratch: Scratch, table: str, days: timedelta) -> None:
-    rows = read(spark, scratch.real.bronze(table))
-    if not table.endswith("__current"):
-        seconds = int(days.total_seconds())
-        rows = rows.where(f"_ingested_at >= current_timestamp() - interval {seconds} seconds")
-    write(rows, scratch.lake.bronze(table), is_new=True)
+def _modified(scratch: Scratch, ours: Project, theirs: Project) -> set[str]:
+    """Nodes that are modified, or below one that is, by dbt's ids."""
+    kinds = [word for kind in KINDS for word in ("--resource-type", kind)]
+    state = ["--select", "state:modified+", "--state", theirs.target]
+    listed = ["ls", *kinds, *state, "--output", "json", "--output-keys", "unique_id"]
+    return {json.loads(one)["unique_id"] for one in scratch.dbt(listed, ours)}
+
+
+def _names(tables: ProjectTables, nodes: Sequence[str]) -> str:
+    return ", ".join(map(tables.name, nodes))
+
+
+def _copy(spark: SparkSession, scratch: Scratch, bronze: Sequence[str], days: timedelta) -> None:
+    """Copy the last days of tables of bronze, and what builds read of `ops`."""
+    scratch.copy_ops(spark, bronze)
+    for table in bronze:
+        rows = read(spark, scratch.real.bronze(table))
+        if not table.endswith("__current"):
+            seconds = int(days.total_seconds())
+            rows = rows.where(f"_ingested_at >= current_timestamp() - interval {seconds} seconds")
+        write(rows, scratch.lake.bronze(table), is_new=True)

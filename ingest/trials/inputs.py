@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dbt.artifacts.resources.types import NodeType
 
@@ -24,12 +24,15 @@ _QUOTES = re.compile("[\"']")
 class Inputs:
     """A model and what it is made from.
 
-    built   dbt's ids of the model and of all models and seeds below it
-    kept    of those, tables that increments change, the model's own last
-    bronze  tables of streams that they read
-    texts   what is between quotes in their SQL, such as the names of event types
+    unique_id  dbt's id of the model
+    model      its name, with its version where it has one
+    built      dbt's ids of the model and of all models and seeds below it
+    kept       of those, tables that increments change, the model's own last
+    bronze     tables of streams that they read
+    texts      what is between quotes in their SQL, such as the names of event types
     """
 
+    unique_id: str
     model: str
     built: frozenset[str]
     kept: Sequence[str]
@@ -37,19 +40,61 @@ class Inputs:
     texts: frozenset[str]
 
 
-def inputs_of(manifest: Manifest, name: str) -> Inputs:
-    """The inputs of a model. Raises InputError where it cannot be tried."""
-    found = [
-        node
-        for node in manifest.nodes.values()
-        if node.resource_type == NodeType.Model and node.name == name
-    ]
-    if not found:
-        raise InputError(f"there is no model {name}: see `dbt ls --resource-type model`")
-    nodes: dict[str, None] = {}
-    add_inputs(found[0].unique_id, manifest.parent_map, nodes)
-    bronze = []
-    for unique_id in nodes:
+def inputs_of_named(manifest: Manifest, names: Iterable[str]) -> list[Inputs]:
+    """The inputs of models, each once; a name without a version is that of all versions.
+
+    Raises InputError where there is no such model, or one cannot be tried.
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        versions = [one for one, node in _models(manifest) if name in (node.name, node.search_name)]
+        if not versions:
+            raise InputError(f"there is no model {name}: see `dbt ls --resource-type model`")
+        found.update(dict.fromkeys(versions))
+    return [inputs_of(manifest, unique_id) for unique_id in found]
+
+
+def inputs_of_all(manifest: Manifest) -> list[Inputs]:
+    """The inputs of each model that increments change and that can be tried, by name."""
+    found = []
+    for unique_id, node in _models(manifest):
+        if node.config.materialized in _KEPT:
+            with contextlib.suppress(InputError):
+                found.append(inputs_of(manifest, unique_id))
+    return found
+
+
+def _models(manifest: Manifest) -> list[tuple[str, Any]]:
+    """Models by dbt's ids, in the order of their names."""
+    models = [one for one in manifest.nodes.items() if one[1].resource_type == NodeType.Model]
+    return sorted(models, key=lambda one: one[1].search_name)
+
+
+def inputs_of(manifest: Manifest, unique_id: str) -> Inputs:
+    """The inputs of a model, by dbt's id. Raises InputError where it cannot be tried."""
+    name = manifest.nodes[unique_id].search_name
+    inputs: dict[str, None] = {}
+    add_inputs(unique_id, manifest.parent_map, inputs)
+    nodes = [manifest.nodes[one] for one in inputs if one in manifest.nodes]
+    for node in nodes:
+        if node.resource_type == NodeType.Snapshot:
+            raise InputError(
+                f"{name} reads the snapshot {node.name}, whose rows say when it was built: only "
+                "models of streams can be tried"
+            )
+    bronze = _streams(manifest, name, inputs)
+    kept = [f"{one.schema}.{one.alias}" for one in nodes if one.config.materialized in _KEPT]
+    if not kept:
+        raise InputError(f"{name} and what it reads are built whole each time")
+    built = frozenset(node.unique_id for node in nodes)
+    texts = frozenset(text for node in nodes for text in _QUOTES.split(node.raw_code))
+    return Inputs(unique_id, name, built, kept, bronze, texts)
+
+
+def _streams(manifest: Manifest, name: str, inputs: Iterable[str]) -> Sequence[str]:
+    """Tables of streams among the inputs of a model. Raises InputError for other sources."""
+    bronze = set()
+    for unique_id in inputs:
         source = manifest.sources.get(unique_id)
         if source is None:
             continue
@@ -59,33 +104,10 @@ def inputs_of(manifest: Manifest, name: str) -> Inputs:
                 f"{name} reads {source.schema}.{table}, to which no stream appends: "
                 "only models of streams can be tried"
             )
-        bronze.append(table)
+        bronze.add(table)
     if not bronze:
         raise InputError(f"{name} reads no stream")
-    kept = [
-        f"{node.schema}.{node.alias}"
-        for node in (manifest.nodes.get(one) for one in nodes)
-        if node is not None and node.config.materialized in _KEPT
-    ]
-    if not kept:
-        raise InputError(f"{name} and what it reads are built whole each time")
-    built = frozenset(one for one in nodes if one in manifest.nodes)
-    texts = {text for one in built for text in _QUOTES.split(manifest.nodes[one].raw_code)}
-    return Inputs(name, built, kept, sorted(set(bronze)), frozenset(texts))
-
-
-def inputs_of_all(manifest: Manifest) -> list[Inputs]:
-    """The inputs of each model that increments change and that can be tried, by name."""
-    names = sorted(
-        node.name
-        for node in manifest.nodes.values()
-        if node.resource_type == NodeType.Model and node.config.materialized in _KEPT
-    )
-    found = []
-    for name in names:
-        with contextlib.suppress(InputError):
-            found.append(inputs_of(manifest, name))
-    return found
+    return sorted(bronze)
 
 
 def add_inputs(unique_id: str, parents: Mapping[str, Sequence[str]], into: dict[str, None]) -> None:

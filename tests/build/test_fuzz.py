@@ -29,7 +29,7 @@ def merged(select: str, key: str = "parcel", more: str = "") -> str:
 # Each is wrong in a way of its own.
 MISTAKES: Final = {
     "appended_again": f"""
-        {{{{ config(incremental_strategy = 'append') }}}}
+        {{{{ config(incremental_strategy = 'append', full_refresh = false) }}}}
         select parcel, max(_batch_id) as _batch_id from {_SOURCE} {_NEW} group by parcel
     """,
     "counted_in_the_slice": merged(
@@ -86,6 +86,7 @@ REFUSED: Final = {
         key="seq",
     )
 }
+EMPTY: Final = {"empty": merged(f"select seq from {_SOURCE} {_NEW} and seq < 0", key="seq")}
 # Of those that tests/build/test_moving_rows.py proves, each with what it reads.
 RIGHT: Final = ("current_daily", "current_by_weight", "facts_daily", "latest_daily")
 
@@ -95,7 +96,7 @@ def project(shared_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """A project of right and wrong models, whose stream has landed."""
     root = tmp_path_factory.mktemp("fuzz")
     shared_lake.empty()
-    lake = standalone(parcel_project(shared_lake, root, {**MODELS, **MISTAKES, **REFUSED}))
+    lake = standalone(parcel_project(shared_lake, root, {**MODELS, **MISTAKES, **REFUSED, **EMPTY}))
     lake.land("moved__parcels", records())
     yield lake.project
     shared_lake.empty()
@@ -135,11 +136,12 @@ def test_mistakes_are_found_with_the_input_that_shows_them(
 
 
 def test_models_that_follow_their_input_pass(shared_lake: Lake, project: Path) -> None:
-    models = [*RIGHT, *REFUSED]
+    models = [*RIGHT, *REFUSED, *EMPTY]
     answer = fuzz(project, shared_lake.path, *models, "--cases", "5")
-    refused, *passed = answer.stdout.splitlines()
+    refused, *passed, empty = answer.stdout.splitlines()
     assert passed == [f"{one}: 5 cases; increments equal a full refresh in each" for one in RIGHT]
-    assert "\ncase 5 of 5: 4 of 4 equal" in answer.stderr
+    assert "\ncase 5 of 5: 5 of 5 equal; no rows to compare: empty" in answer.stderr
+    assert empty.startswith("empty: had no rows in any case: nothing was compared")
     # A model that cannot be built does not end the others.
     assert refused.startswith("refused: refused was not built: ")
     assert "too heavy" in refused

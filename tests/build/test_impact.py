@@ -26,6 +26,13 @@ BOARD: Final = """
         owner: {name: Ana, email: ana@example.org}
         depends_on: [ref('current_daily')]
 """
+KEPT: Final = """
+    version: 2
+    snapshots:
+      - name: kept
+        relation: ref('parcels_current')
+        config: {strategy: check, unique_key: parcel, check_cols: [weight]}
+"""
 
 
 @pytest.fixture
@@ -40,14 +47,21 @@ def lake(shared_lake: Lake, tmp_path: Path) -> Iterator[Lake]:
         "moved__parcels",
         [parcel(seq, f"p{seq % 4}", DAY + dt.timedelta(seq % 3), seq) for seq in range(12)],
     )
-    for command in (
-        "init --quiet",
-        "add --all",
-        "-c user.name=a -c user.email=a@example.org commit -m a",
-    ):
-        subprocess.run(["git", *command.split()], cwd=lake.project, check=True, stdout=-3)
+    git(lake, "init --quiet")
+    commit(lake)
     yield lake
     shared_lake.empty()
+
+
+def commit(lake: Lake) -> None:
+    """Commit the project as it is."""
+    git(lake, "add --all")
+    git(lake, "-c user.name=a -c user.email=a@example.org commit -m a")
+
+
+def git(lake: Lake, command: str) -> None:
+    """A command of git in the project."""
+    subprocess.run(["git", *command.split()], cwd=lake.project, check=True, stdout=-3)
 
 
 def check(lake: Lake, *arguments: str) -> list[str]:
@@ -81,3 +95,37 @@ def test_a_refactoring_changes_nothing(lake: Lake) -> None:
         "|---|---|---|",
         "| `silver.current_daily` | 3 | none changes |",
     ]
+
+
+def test_everything_below_a_change_is_built_afresh_in_the_trials_lake(
+    lake: Lake, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    placed = f"unique_key = 'parcel', full_refresh = false, location_root = '{elsewhere}'"
+    write_models(
+        lake,
+        {
+            "placed.sql": f"{{{{ config({placed}) }}}} select parcel, weight from "
+            "{{ ref('parcels_current') }}",
+            "named.sql": "{{ config(unique_key = 'parcel') }} select * from {{ ref('names') }}",
+            "versions.sql": "select parcel, count(*) as versions from {{ ref('kept') }} "
+            "group by parcel",
+            # Without a file_format.
+            "kept.yml": KEPT,
+        },
+    )
+    names = lake.project / "seeds" / "names.csv"
+    names.parent.mkdir()
+    names.write_text("parcel,name\np0,none\np1,one\n", encoding="utf-8")
+    commit(lake)
+    names.write_text("parcel,name\np0,zero\np1,one\n", encoding="utf-8")
+    heavier = MODELS["parcels_current"].replace(
+        "line, day, weight", "line, day, weight + 1 as weight"
+    )
+    write_models(lake, {"parcels_current.sql": heavier})
+    found = check(lake)
+    assert "silver.named: 2 rows, 1 changed" in found
+    assert "silver.placed: 4 rows, 4 changed" in found
+    # A snapshot that kept what the build before saw would have two.
+    assert "silver.versions: 4 rows, none changes" in found
+    assert not elsewhere.exists()

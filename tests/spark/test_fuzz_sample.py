@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from ingest.trials.fuzz import sampled
+from ingest.trials.samples import sampled
 
 LANDED = "number int, _batch_id bigint, _partition int, _offset bigint, _event_type string"
 

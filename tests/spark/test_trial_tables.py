@@ -1,13 +1,20 @@
-"""Tables of trials: what is compared of two of them."""
+"""Tables of trials: what is compared of two of them, and what is copied for a trial."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from ingest.event_types import ops_table
+from ingest.event_types.ops_table import Registered
+from ingest.serve.driver_state import DriverState
+from ingest.spark import delta_tables
+from ingest.storage.layout import Lake
 from ingest.trials.comparison import ColumnChange, TableChange, compared
+from ingest.trials.scratch import Scratch
 
 MOST = 2**63 - 1
 
@@ -62,3 +69,57 @@ def test_sums_overflow_no_type_and_are_of_numbers_only(spark: SparkSession) -> N
     old = spark.createDataFrame([(1, "many")], "id int, size string")
     new = spark.createDataFrame([(1, 3)], "id int, size int")
     assert compared("silver.t", old, new, ["id"]).columns == {"size": ColumnChange(1)}
+
+
+def test_a_type_with_a_table_of_its_own_is_a_view_in_a_trial(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    real, lake = Lake(str(tmp_path / "real")), Lake(str(tmp_path / "trial"))
+    delta_tables.register(real, [("shop__events", "shop.events", "bronze")])
+    ops_table.ensured(spark, real)
+    now = datetime.now(UTC)
+    ops_table.replace_types(real, "shop.events", [registered(now)])
+    Scratch("check", str(tmp_path), real, lake, NoLease()).copy_ops(spark, ["shop__events"])
+    (copied,) = ops_table.registered(lake)
+    assert copied.newest("/nowhere") == "select * except (_payload)\nfrom (select 1 as _payload)"
+    state = DriverState(lake, []).for_macros()
+    assert state["tables"] == ["ops.event_types", "shop__events"]
+    assert "filled_batch_id" not in state["types"][0]
+
+
+class NoLease:
+    """A lease that nobody asks for."""
+
+    def check(self) -> None:
+        """See Lease."""
+
+
+def registered(now: datetime) -> Registered:
+    """A type whose own table holds what landed up to a batch."""
+    return Registered(
+        stream="shop.events",
+        event_type="sold",
+        table_schema="bronze_shop",
+        table_name="sold",
+        bronze_table="bronze.shop__events",
+        per_type="tables",
+        event_group="all",
+        version=1,
+        schema="{}",
+        rescued=[],
+        pending=None,
+        is_pinned=False,
+        variations=[],
+        events=1,
+        first_seen=now,
+        last_seen=now,
+        counted_batch_id=8,
+        last_grown=now,
+        changed_at=now,
+        query="select 1 as _payload",
+        table_columns="id",
+        filled_batch_id=8,
+        filled_version=1,
+        layout="a",
+        filled_layout="a",
+    )
