@@ -10,6 +10,8 @@ from ingest.spark.sql import quoted, text_literal
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+# Validity of versions, where a model does not name these columns.
+_OF_VERSIONS = ("__START_AT", "__END_AT")
 # Without formats, Spark writes milliseconds.
 _JSON = {
     "ignoreNullFields": "false",
@@ -34,7 +36,7 @@ def write(rows: DataFrame, path: str, *, is_new: bool) -> None:
 
 def shown_columns(frame: DataFrame) -> list[str]:
     """Columns but for those that count batches and builds, whose names begin with `_`."""
-    return [one for one in frame.columns if not one.startswith("_")]
+    return [one for one in frame.columns if not one.startswith("_") or one in _OF_VERSIONS]
 
 
 def as_json(frame: DataFrame) -> DataFrame:

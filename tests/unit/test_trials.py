@@ -20,6 +20,7 @@ from ingest.errors import InputError, TerminalError
 from ingest.storage.layout import Lake
 from ingest.storage.storage import LeaseLost
 from ingest.trials.fitting import fit_for_trials
+from ingest.trials.frames import shown_columns
 from ingest.trials.fuzz import Failed, NoRows
 from ingest.trials.inputs import inputs_of_all, inputs_of_named
 from ingest.trials.project_tables import ProjectTables
@@ -137,6 +138,11 @@ def test_an_exposure_names_the_versions_that_change(manifest: Any) -> None:
 )
 def test_a_version_is_found_by_its_start(manifest: Any, model: str, key: list[str]) -> None:
     assert ProjectTables(manifest).key(f"model.small.{model}") == key
+
+
+def test_validity_of_versions_is_compared() -> None:
+    frame: Any = SimpleNamespace(columns=["id", "__START_AT", "__END_AT", "_batch_id"])
+    assert shown_columns(frame) == ["id", "__START_AT", "__END_AT"]
 
 
 @pytest.mark.parametrize(
