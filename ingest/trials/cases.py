@@ -8,11 +8,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from ingest.trials.related import Related, Value
 
 # Builds of a case: the first fills empty tables.
 BUILDS = 3
-# Slices of a table: a case has at most so many.
-_SLICES = 6
+# Slices of a table that landed together: a case has at most so many.
+_SLICES = 4
+# Values of a case by which rows are found that belong together, each in all tables.
+_SHARED = 4
 # Rows of a slice at most: few rows find what many hide.
 _ROWS = 12
 
@@ -21,11 +26,13 @@ _ROWS = 12
 class Sample:
     """How many rows of a table are there, and its columns that may hold null.
 
-    `named` are places of rows of event types that a model names: of those more come.
+    `values` are those of each row, by which it belongs to others. `named` are places of rows of
+    event types that a model names: of those more come.
     """
 
     rows: int
     columns: Sequence[str]
+    values: Sequence[frozenset[Value]]
     named: Sequence[int] = ()
 
 
@@ -46,21 +53,19 @@ def drawn(samples: Mapping[str, Sample], seed: int) -> Case:
     """Slices in the order in which they arrive: cut, and some of them changed.
 
     Each change is one that producers, networks and people cause: a slice comes again, comes late,
-    comes before another, does not come, or lacks a value. Those of a table are the same whatever
-    other tables there are.
+    comes before another, does not come, or lacks a value.
     """
-    found: list[Slice] = []
+    draw = random.Random(seed)  # noqa: S311 - nothing is secret
+    slices: list[Slice] = []
     for table, sample in sorted(samples.items()):
-        draw = random.Random(f"{seed} {table}")  # noqa: S311 - nothing is secret
-        slices: list[Slice] = []
         count = min(_SLICES, sample.rows)
         for number, rows in enumerate(sorted(_neighbours(sample, draw) for _ in range(count))):
-            build = number * BUILDS // count
-            slices.extend(_changed(Slice(table, rows, build), sample, draw))
-        # Within a build, slices come in any order.
-        draw.shuffle(slices)
-        found.extend(slices)
-    return tuple(sorted(found, key=lambda one: one.build))
+            slices.append(Slice(table, rows, number * BUILDS // count))
+    slices.extend(_related(samples, draw))
+    changed = [one for part in slices for one in _changed(part, samples[part.table], draw)]
+    # Within a build, slices come in any order.
+    draw.shuffle(changed)
+    return tuple(sorted((one for one in changed if one.rows), key=lambda one: one.build))
 
 
 def _neighbours(sample: Sample, draw: random.Random) -> tuple[int, ...]:
@@ -68,6 +73,21 @@ def _neighbours(sample: Sample, draw: random.Random) -> tuple[int, ...]:
     rows = sample.named if sample.named and draw.random() < 0.5 else range(sample.rows)
     start = draw.randrange(len(rows))
     return tuple(rows[start : start + draw.randint(1, _ROWS)])
+
+
+def _related(samples: Mapping[str, Sample], draw: random.Random) -> Iterator[Slice]:
+    """Rows that share a value, in the order in which they landed, over the builds."""
+    related = Related({table: sample.values for table, sample in samples.items()})
+    tables = sorted(table for table, sample in samples.items() if sample.rows)
+    for _ in range(_SHARED if tables else 0):
+        table = draw.choice(tables)
+        place = draw.choice(samples[table].named or range(samples[table].rows))
+        for each, places in related.to(table, place, draw).items():
+            rows = sorted(draw.sample(places, min(_ROWS, len(places))))
+            ends = sorted(draw.randint(0, len(rows)) for _ in range(BUILDS - 1))
+            for build, (start, end) in enumerate(pairwise([0, *ends, len(rows)])):
+                if start < end:
+                    yield Slice(each, tuple(rows[start:end]), build)
 
 
 def _changed(whole: Slice, sample: Sample, draw: random.Random) -> Iterator[Slice]:

@@ -128,7 +128,8 @@ class _Trials:
         for number in range(cases):
             if not left:
                 return
-            built = self._build_case(self._drawn(left.values(), seed + number), left.values())
+            case = drawn(self.samples.samples, seed + number)
+            built = self._build_case(case, left.values())
             name = f"case {number + 1} of {cases}"
             for each in list(left.values()):
                 if error := built.failure(each):
@@ -144,13 +145,9 @@ class _Trials:
                 if difference:
                     each = left.pop(one)
                     say(f"{each.model} differs in {name}; looking for a smaller one")
-                    yield each.model, self._found(each, seed + number, difference)
+                    yield each.model, self._found(each, case, seed + number, difference)
         for one, each in left.items():
             yield each.model, None if one in had_rows else NoRows(each.bronze)
-
-    def _drawn(self, inputs: Iterable[Inputs], seed: int) -> Case:
-        tables = {table for each in inputs for table in each.bronze}
-        return drawn({table: self.samples.samples[table] for table in tables}, seed)
 
     def _build_case(self, case: Case, inputs: Iterable[Inputs]) -> _Built:
         """Build a case in increments, then whole."""
@@ -167,7 +164,7 @@ class _Trials:
         failed |= self._build(models, is_full=True)
         return _Built(increments, self._rows(inputs, failed.keys()), failed)
 
-    def _found(self, inputs: Inputs, seed: int, difference: Difference) -> Found:
+    def _found(self, inputs: Inputs, case: Case, seed: int, difference: Difference) -> Found:
         """The smallest case of a model that differs, and what differs of it."""
         last = difference
 
@@ -177,7 +174,8 @@ class _Trials:
             last = other or last
             return other is not None
 
-        small = smallest(self._drawn([inputs], seed), differs, _SMALLER // (BUILDS + 1))
+        whole = tuple(one for one in case if one.table in inputs.bronze)
+        small = smallest(whole, differs, _SMALLER // (BUILDS + 1))
         return Found(seed, last, {one: _texts(self.samples.rows(one)) for one in small})
 
     def _build(self, models: Set[str], *, is_full: bool) -> dict[str, str]:

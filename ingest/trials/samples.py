@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ingest.storage.layout import Lake
 from ingest.trials.cases import Sample, Slice
-from ingest.trials.frames import read, shown_columns, write
+from ingest.trials.frames import as_json, read, shown_columns, write
+from ingest.trials.related import values_of
 from ingest.trials.scratch import Project, Scratch
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ class Samples:
         for table in tables:
             whole = read(spark, scratch.real.bronze(table))
             frames[table], named = sampled(whole, texts)
-            samples[table] = Sample(frames[table].count(), shown_columns(whole), named)
+            rows = as_json(frames[table].orderBy(_PLACE)).collect()
+            values = [values_of(one.row) for one in rows]
+            samples[table] = Sample(len(rows), shown_columns(whole), values, named)
         return cls(scratch.lake, spark, frames, samples)
 
     def land(self, table: str, slices: Sequence[Slice], build: int) -> None:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
 from ingest.trials.cases import BUILDS, Case, Sample, Slice, drawn, smallest
 
-SAMPLES = {"orders": Sample(200, ["id", "amount"]), "empty": Sample(0, ["id"])}
+
+def sample(rows: int, columns: Sequence[str], named: Sequence[int] = ()) -> Sample:
+    """Rows that share no value."""
+    return Sample(rows, columns, [frozenset({("id", str(row))}) for row in range(rows)], named)
+
+
+SAMPLES = {"orders": sample(200, ["id", "amount"]), "empty": sample(0, ["id"])}
 
 
 def test_a_seed_gives_the_same_case_again() -> None:
     assert drawn(SAMPLES, 7) == drawn(SAMPLES, 7)
     assert drawn(SAMPLES, 7) != drawn(SAMPLES, 8)
-
-
-def test_a_tables_slices_are_the_same_beside_other_tables() -> None:
-    more = {**SAMPLES, "clients": Sample(50, ["name"])}
-    for seed in range(10):
-        beside = tuple(part for part in drawn(more, seed) if part.table == "orders")
-        assert beside == drawn(SAMPLES, seed)
 
 
 def test_cases_repeat_delay_reorder_spare_and_lack_values() -> None:
@@ -36,12 +36,34 @@ def test_cases_repeat_delay_reorder_spare_and_lack_values() -> None:
     assert apart, "rows of a slice that do not come"
 
 
-def test_half_of_the_slices_are_of_the_types_that_a_model_names() -> None:
-    samples = {"orders": Sample(1000, [], named=[3, 500, 997])}
+def test_half_of_the_rows_that_come_together_are_of_types_that_a_model_names() -> None:
+    samples = {"orders": sample(1000, [], named=[3, 500, 997])}
     slices = [part for seed in range(50) for part in drawn(samples, seed)]
-    named = [part for part in slices if set(part.rows) <= {3, 500, 997}]
-    assert 0.4 < len(named) / len(slices) < 0.6
+    # Rows that share a value with no other come alone.
+    together = [part for part in slices if len(part.rows) > 1]
+    named = [part for part in together if set(part.rows) <= {3, 500, 997}]
+    assert 0.3 < len(named) / len(together) < 0.5
     assert {row for part in named for row in part.rows} == {3, 500, 997}
+
+
+def test_rows_that_share_a_value_come_in_one_case_over_the_builds() -> None:
+    # Each order is in two tables, far apart in both; each row has a kind that many have.
+    kinds = [frozenset({("kind", "x"), ("order_id", str(row % 100))}) for row in range(200)]
+    parcels = [frozenset({("id", str(row)), ("weight", "7")}) for row in range(100)]
+    samples = {"orders": Sample(200, [], kinds), "parcels": Sample(100, [], parcels)}
+    apart = 0
+    for seed in range(20):
+        builds: dict[int, set[tuple[str, int, int]]] = {}
+        for part in drawn(samples, seed):
+            for row in part.rows:
+                builds.setdefault(row % 100, set()).add((part.table, row, part.build))
+        # An order that has all its three rows, not all of them in one build.
+        whole = [one for one in builds.values() if len({row for _, row, _ in one}) >= 2]
+        apart += any(
+            {table for table, _, _ in one} == set(samples) and len({build for *_, build in one}) > 1
+            for one in whole
+        )
+    assert apart > 15
 
 
 def counted(case: Case) -> Counter[tuple[int, ...]]:
