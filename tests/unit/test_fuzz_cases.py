@@ -47,23 +47,22 @@ def test_half_of_the_rows_that_come_together_are_of_types_that_a_model_names() -
 
 
 def test_rows_that_share_a_value_come_in_one_case_over_the_builds() -> None:
-    # Each order is in two tables, far apart in both; each row has a kind that many have.
-    kinds = [frozenset({("kind", "x"), ("order_id", str(row % 100))}) for row in range(200)]
-    parcels = [frozenset({("id", str(row)), ("weight", "7")}) for row in range(100)]
-    samples = {"orders": Sample(200, [], kinds), "parcels": Sample(100, [], parcels)}
-    apart = 0
+    # An order has two rows and a parcel, far apart; all rows of a table are of one kind.
+    orders = [frozenset({("kind", "x"), ("order_id", str(row % 1000))}) for row in range(2000)]
+    parcels = [frozenset({("kind", "y"), ("id", str(row))}) for row in range(1000)]
+    samples = {"orders": Sample(2000, [], orders), "parcels": Sample(1000, [], parcels)}
+    whole = 0
     for seed in range(20):
-        builds: dict[int, set[tuple[str, int, int]]] = {}
+        found: dict[int, dict[tuple[str, int], set[int]]] = {}
         for part in drawn(samples, seed):
             for row in part.rows:
-                builds.setdefault(row % 100, set()).add((part.table, row, part.build))
-        # An order that has all its three rows, not all of them in one build.
-        whole = [one for one in builds.values() if len({row for _, row, _ in one}) >= 2]
-        apart += any(
-            {table for table, _, _ in one} == set(samples) and len({build for *_, build in one}) > 1
-            for one in whole
+                order = found.setdefault(row % 1000, {})
+                order.setdefault((part.table, row), set()).add(part.build)
+        whole += any(
+            len(one) == 3 and len(set().union(*one.values())) > 1 for one in found.values()
         )
-    assert apart > 15
+    # Rows that land one after another never are a whole order.
+    assert whole > 8
 
 
 def counted(case: Case) -> Counter[tuple[int, ...]]:
