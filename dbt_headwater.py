@@ -211,28 +211,33 @@ def keep_rows() -> None:
             if found := PythonModel.in_statement(statement):
                 found.run(SparkSession.active())
                 return
-            with in_a_line():
+            with in_a_line(failures):
                 self._df = races.repeated(lambda: keeper.run(given, statement), statement, failures)
         except PythonModelFailed as error:
             raise DbtRuntimeError(f"{error.code}: {error}") from None
 
     def fetchall(self: Any) -> Any:
-        with in_a_line():
+        with in_a_line(failures):
             return rows(self)
-
-    @contextlib.contextmanager
-    def in_a_line() -> Iterator[None]:
-        try:
-            yield
-        except failures as error:
-            if said := spark_errors.of_build(str(error)) or of_worker(str(error)):
-                raise DbtDatabaseError(f"{said.code}: {said}") from None
-            raise
 
     rows = Cursor.fetchall
     execute.keeps = True  # type: ignore[attr-defined]
     Cursor.execute = execute  # type: ignore[method-assign]
     Cursor.fetchall = fetchall  # type: ignore[method-assign]
+
+
+@contextlib.contextmanager
+def in_a_line(failures: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Say in a line what one of these failures means, or what Spark says without its plan."""
+    try:
+        yield
+    except failures as error:
+        if said := spark_errors.of_build(str(error)) or of_worker(str(error)):
+            raise DbtDatabaseError(f"{said.code}: {said}") from None
+        text = error.msg if isinstance(error, DbtRuntimeError) else str(error)
+        if (short := spark_errors.without_plan(text)) != text:
+            raise DbtDatabaseError(short) from None
+        raise
 
 
 def bind_values() -> None:
@@ -294,7 +299,7 @@ def shorten_errors() -> None:
 
 def shortened(said: str) -> str:
     """What a Thrift server said, without its stack trace; a lost conflict is one line."""
-    text = re.split(r"\n\s*at |\nCaused by: ", said)[0]
+    text = spark_errors.without_plan(re.split(r"\n\s*at |\nCaused by: ", said)[0])
     text = re.sub(r"^[\w.]*HiveSQLException: Error running query: (?:\[\S+\] [\w.$]+: )?", "", text)
     if found := re.match(r"\s*(\[DELTA_CONCURRENT_\w+[\w.]*\][^\n]*)", text):
         return f"{found[1]} Another build wrote the table at the same time: run again."

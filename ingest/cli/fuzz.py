@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import typer
 
 from ingest.cli import show
-from ingest.trials.fuzz import Failed, Found, NoRows, tried
+from ingest.trials.fuzz import Equal, Failed, Found, NoRows, Tried, tried
 
 # Of each kind: what a person looks at first.
 _SHOWN = 5
@@ -32,12 +32,11 @@ def run(models: Sequence[str], cases: int, seed: int) -> None:
         raise typer.Exit(2)
 
 
-def _lines(
-    model: str, found: Found | Failed | NoRows | None, models: Sequence[str], cases: int
-) -> list[str]:
-    if found is None:
+def _lines(model: str, found: Tried, models: Sequence[str], cases: int) -> list[str]:
+    if isinstance(found, Equal):
         of_cases = f"{cases} case" if cases == 1 else f"{cases} cases"
-        return [f"{model}: {of_cases}; increments equal a full refresh in each"]
+        with_rows = f", {found.with_rows} with rows" if found.with_rows < cases else ""
+        return [f"{model}: {of_cases}{with_rows}; increments equal a full refresh in each"]
     if isinstance(found, NoRows):
         tables = ", ".join(found.bronze)
         why = f"see what is selected of {tables}, or try more --cases"

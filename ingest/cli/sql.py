@@ -16,6 +16,7 @@ from ingest.cli import show
 from ingest.errors import HeadwaterError, QueryWrong
 from ingest.event_types import ops_table
 from ingest.event_types.ops_table import Registered
+from ingest.nearest import nearest
 from ingest.spark.session import session
 from ingest.storage.layout import Lake
 
@@ -26,7 +27,9 @@ _MOST_ROWS = 1000
 
 
 def answer(query: str, json: bool) -> None:
-    """Print the first thousand rows that `query` selects."""
+    """Print the first thousand rows that `query` selects. Raises QueryWrong."""
+    if len(split_statements(f"{query};")[0]) > 1:
+        raise QueryWrong("give one statement, or pipe several into `ingest sql`")
     spark = _prepared(Lake(settings.lake()), query)
     show.step("running the query")
     _print(spark, query, json)
@@ -114,7 +117,7 @@ def _register_type(spark: SparkSession, one: Registered, query: str) -> None:
     try:
         spark.sql(f"create or replace view `{one.table_schema}`.`{one.table_name}` as {query}")
     except AnalysisException as error:
-        raise QueryWrong(f"{one.name} cannot be shown: {str(error).splitlines()[0]}") from error
+        raise QueryWrong(f"{one.name} cannot be shown: {_first_line(error)}") from error
 
 
 def _named(query: str) -> set[tuple[str, str]]:
@@ -136,9 +139,10 @@ def _print(spark: SparkSession, query: str, json: bool) -> None:
     try:
         rows = spark.sql(query).limit(_MOST_ROWS + 1).collect()
     except (ParseException, AnalysisException) as error:
-        raise QueryWrong(f"{str(error).splitlines()[0]}{_known_tables(str(error))}") from error
+        line = _first_line(error).rstrip(".;")
+        raise QueryWrong(f"{line}{_known_tables(str(error))}") from error
     except PySparkException as error:
-        raise HeadwaterError(str(error).splitlines()[0]) from error
+        raise HeadwaterError(_first_line(error)) from error
     found = as_dicts(rows[:_MOST_ROWS])
     if json:
         show.as_json(found)
@@ -165,13 +169,20 @@ def as_dicts(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [named(*row).asDict(recursive=True) for row in rows]
 
 
+def _first_line(error: Exception) -> str:
+    """The line that says what is wrong; what Spark's parser says begins with an empty one."""
+    return str(error).strip().partition("\n")[0]
+
+
 def _known_tables(error: str) -> str:
     if "TABLE_OR_VIEW_NOT_FOUND" not in error and "SCHEMA_NOT_FOUND" not in error:
         return ""
     lake = Lake(settings.lake())
     names = [*lake.tables(), *ops_table.names(lake)]
-    has = f" The lake has: {', '.join(names) or 'no table yet'}."
-    return f"{has} Views that dbt made are not among them: see those with `dbt show`."
+    missing = re.search(r"`(\w+)`\.`(\w+)`", error)
+    near = nearest(".".join(missing.groups()), names) if missing else ""
+    has = near or f"; the lake has {', '.join(names) or 'no table yet'}"
+    return f"{has}. Views that dbt made are not among them: see those with `dbt show`"
 
 
 def _text(path: str) -> str:

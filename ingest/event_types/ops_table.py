@@ -6,7 +6,6 @@ declaration is not at hand.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ingest.declarations.stream import PerType
 from ingest.errors import TypeUnknown
 from ingest.event_types.views import PAYLOAD
+from ingest.nearest import nearest
 from ingest.spark import delta_tables
 from ingest.storage import delta_log, delta_writes
 from ingest.storage.layout import Lake
@@ -246,7 +246,6 @@ def chosen(types: Sequence[Registered], event_type: str, stream: str | None) -> 
         streams = ", ".join(one.stream for one in found)
         raise TypeUnknown(f"{event_type!r} came in several streams, say --stream: {streams}")
     known = {one.event_type for one in types if stream in (None, one.stream)}
-    near = difflib.get_close_matches(event_type, sorted(known), 3)
     where = stream or "any stream"
-    hint = f"nearest: {', '.join(near)}" if near else _how_many(len(known))
-    raise TypeUnknown(f"no event of type {event_type!r} has come in {where}; {hint}")
+    hint = nearest(event_type, known) or f"; {_how_many(len(known))}"
+    raise TypeUnknown(f"no event of type {event_type!r} has come in {where}{hint}")

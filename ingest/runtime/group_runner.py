@@ -7,11 +7,10 @@ one's failure or want of memory is the other's.
 
 from __future__ import annotations
 
-import difflib
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from py4j.protocol import Py4JError
@@ -19,6 +18,7 @@ from py4j.protocol import Py4JError
 from ingest.declarations.stream import Stream
 from ingest.errors import HeadwaterError, InputError, SelectionEmpty, TerminalError
 from ingest.event_types.own_group import OwnGroup
+from ingest.nearest import nearest
 from ingest.runtime.runner import driver, refuse_death
 from ingest.runtime.spark_errors import explained
 from ingest.runtime.type_table_fill import TypeTableLoader
@@ -48,13 +48,13 @@ def named(streams: Sequence[Stream], text: str) -> Group:
     if not found:
         raise SelectionEmpty(
             f"--group {text}: no stream is named {stream_name!r}"
-            + _nearest(stream_name, [one.name for one in streams])
+            + _nearest_or_all(stream_name, [one.name for one in streams])
         )
     groups = {one.name: one for one in found[0].events.groups}
     if name not in groups:
         raise SelectionEmpty(
             f"--group {text}: {stream_name} has no event group {name!r}"
-            + _nearest(name, list(groups))
+            + _nearest_or_all(name, groups)
         )
     if not groups[name].has_own_process:
         raise InputError(
@@ -119,6 +119,5 @@ def _filled_until_stopped(
     return []
 
 
-def _nearest(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, 3)
-    return f"; nearest: {', '.join(near)}" if near else f"; there are: {', '.join(known) or 'none'}"
+def _nearest_or_all(name: str, known: Iterable[str]) -> str:
+    return nearest(name, known) or f"; there are: {', '.join(known) or 'none'}"

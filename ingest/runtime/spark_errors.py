@@ -11,6 +11,7 @@ from ingest.errors import (
     DataLost,
     HeadwaterError,
     MemoryShort,
+    QueryWrong,
     SourceUnreadable,
     StorageAway,
     StorageFailed,
@@ -58,6 +59,11 @@ _GONE = re.compile(
     r"\[FAILED_READ_FILE\.FILE_NOT_EXIST\] Encountered error while reading file (?P<path>.+?)\.\s+"
     r"File does not exist"
 )
+_NO_FOLDER = re.compile(r"\[DELTA_PATH_DOES_NOT_EXIST\] (?P<folder>\S.*?) doesn't exist")
+_NO_COUNTER = re.compile(r"\[UNRESOLVED_COLUMN[^\]]*\][^\n]*? name `(_batch_id|_build_id)`")
+_OUTSIDE = "[DELTA_REPLACE_WHERE_MISMATCH]"
+# A plan of Spark's follows the place in the statement.
+_PLAN = re.compile(r"(SQLSTATE: \w{5}(?:; line \d+ pos \d+)?);\s*\n\s*['!]?[A-Z]\w*.*", re.DOTALL)
 _TRACEBACK = "Traceback (most recent call last):"
 _MEMORY = re.compile(
     r"OutOfMemoryError\b|\bMemoryError\b|Cannot allocate memory|UNABLE_TO_ACQUIRE_MEMORY"
@@ -98,8 +104,25 @@ def explained(error: BaseException, stream: str, lake: Lake) -> HeadwaterError:
     return TerminalError(f"{stream}: {cause(error)}; see {log}")
 
 
-def of_build(text: str) -> StorageFailed | None:
-    """What Spark says of the lake's files where dbt builds, in a line; None where nothing."""
+def of_build(text: str) -> HeadwaterError | None:
+    """What Spark says of the lake's files or of an increment where dbt builds, in a line."""
+    if found := _NO_COUNTER.search(text):
+        return QueryWrong(
+            f"{found[1]} is not a column of what is read: a model whose rows another one reads in "
+            "increments must select it; then build that model with --full-refresh"
+        )
+    if _OUTSIDE in text:
+        return QueryWrong(
+            "the model gives rows that are not among those it replaces: select the column of "
+            "affected_partitions() unchanged, and give window_start() and affected_windows() the "
+            "same time and size"
+        )
+    if found := _NO_FOLDER.search(text):
+        folder = unquote(found["folder"])
+        return StorageFailed(
+            f"{folder} is gone, but the catalog names it: put it back, or build it again with "
+            f"--full-refresh --select {folder.rpartition('/')[2]}"
+        )
     if found := _GONE.search(text):
         return StorageFailed(
             f"{unquote(found['path'])} is gone, but a table still names it: VACUUM has removed it. "
@@ -107,6 +130,11 @@ def of_build(text: str) -> StorageFailed | None:
             "build it again (--full-refresh)"
         )
     return of_s3(text, "the lake")
+
+
+def without_plan(text: str) -> str:
+    """What Spark says of a statement, without the plan of it that follows."""
+    return _PLAN.sub(r"\1", text)
 
 
 def of_s3(text: str, what: str) -> StorageFailed | None:

@@ -53,16 +53,27 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Equal:
+    """A model whose increments equal a full refresh; in how many cases it had rows."""
+
+    with_rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class NoRows:
     """A model that had no row in any case, and the tables of bronze below it."""
 
     bronze: Sequence[str]
 
 
+Tried = Found | Failed | Equal | NoRows
+
+
 def tried(
     models: Sequence[str], cases: int, seed: int, say: Callable[[str], None]
-) -> Iterator[tuple[str, Found | Failed | NoRows | None]]:
-    """Each model with the first case that differs or fails, as soon as it is found, or None.
+) -> Iterator[tuple[str, Tried]]:
+    """Each model with the first case that differs or fails, as soon as it is found, or how many
+    cases had rows.
 
     Without names, all models of what has landed. They are built together: what many of them read
     is built once.
@@ -121,10 +132,10 @@ class _Trials:
 
     def all_of(
         self, inputs: Sequence[Inputs], cases: int, seed: int, say: Callable[[str], None]
-    ) -> Iterator[tuple[str, Found | Failed | NoRows | None]]:
-        """Each model with the first case that differs, made small, or that fails, or None."""
+    ) -> Iterator[tuple[str, Tried]]:
+        """Each model with its first case that differs, made small, or fails; equal ones last."""
         left = {each.unique_id: each for each in inputs}
-        had_rows: set[str] = set()
+        had_rows: Counter[str] = Counter()
         for number in range(cases):
             if not left:
                 return
@@ -137,7 +148,7 @@ class _Trials:
                     yield each.model, Failed(seed + number, error)
             differing = {one: built.difference(each) for one, each in left.items()}
             with_rows = {one for one, each in left.items() if built.refresh[each.kept[-1]]}
-            had_rows |= with_rows
+            had_rows.update(with_rows)
             equal = len(left) - sum(one is not None for one in differing.values())
             without = [left[one].model for one in left if one not in with_rows]
             say(f"{name}: {equal} of {len(left)} equal{_without_rows(without)}")
@@ -147,7 +158,7 @@ class _Trials:
                     say(f"{each.model} differs in {name}; looking for a smaller one")
                     yield each.model, self._found(each, case, seed + number, difference)
         for one, each in left.items():
-            yield each.model, None if one in had_rows else NoRows(each.bronze)
+            yield each.model, Equal(had_rows[one]) if had_rows[one] else NoRows(each.bronze)
 
     def _build_case(self, case: Case, inputs: Iterable[Inputs]) -> _Built:
         """Build a case in increments, then whole."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.artifacts.resources.types import NodeType
 
 from ingest.errors import InputError
+from ingest.nearest import nearest
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -49,7 +50,8 @@ def inputs_of_named(manifest: Manifest, names: Iterable[str]) -> list[Inputs]:
     for name in names:
         versions = [one for one, node in _models(manifest) if name in (node.name, node.search_name)]
         if not versions:
-            raise InputError(f"there is no model {name}: see `dbt ls --resource-type model`")
+            near = nearest(name, {node.search_name for _, node in _models(manifest)})
+            raise InputError(f"there is no model {name}{near}; see `dbt ls --resource-type model`")
         found.update(dict.fromkeys(versions))
     return [inputs_of(manifest, unique_id) for unique_id in found]
 

@@ -2,9 +2,9 @@
     Query: the values of column `key` whose rows a merge has to compute again, because one of its
     inputs has changed.
 
-    relations  inputs that have the key
+    relations  input that has the key, or a list of them
     kwargs     inputs that the first of them looks up, by its column with their key:
-               `customer_id = [ref('customers_history')]`
+               `customer_id=ref('customers_history')`, or a list
 
     Rows that are late, moved or removed count, however old they are.
 -#}
@@ -15,7 +15,7 @@
     union
 
     select {{ key }}
-    from {{ relations[0] }}
+    from {{ relation_list(relations)[0] }}
     left semi join (
         {{ changed_keys_of(looked_up, column) }}
     ) using ({{ column }})

@@ -10,6 +10,9 @@
     `window` is {time, size} where the model's column is the beginning of a window (`affected_windows`).
 -#}
 {% macro affected_partitions(column, relation, counter='_batch_id', window=none) -%}
+    {%- do check_arguments(
+        'affected_partitions()', {'column': column, 'relation': relation, 'counter': counter}, kwargs, varargs
+    ) -%}
     {%- if not execute or not uses_watermarks() -%}
         true
     {%- else -%}
@@ -17,7 +20,7 @@
         {%- set feed = feeds | selectattr('is_direct') | selectattr('is_feed') | first -%}
         {%- set batches = '' if feed else batch_filter(relation, counter) -%}
         {%- set markers = feed_markers(feeds) ~ batches.split('\n')[0] | trim -%}
-        {%- do check_affected_partitions(feeds) -%}
+        {%- do check_affected_partitions(column, relation, feeds, window) -%}
         {%- set value = window_start(window.time, window.size) if window else column -%}
         {%- set found = none -%}
         {%- if not is_incremental() -%}
@@ -43,6 +46,6 @@
             {%- set values = window_condition(window, relation, found) ~ ' /* replaces ' ~ replaced ~ ' */'
                 if window else replaced -%}
         {%- endif -%}
-        {{ markers }} /* values */ {{ values }} /* end */
+        {{ markers }} {{ finds_rows_by('affected_partitions()', [column]) }} /* values */ {{ values }} /* end */
     {%- endif -%}
 {%- endmacro %}

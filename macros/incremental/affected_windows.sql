@@ -6,5 +6,10 @@
     A late row belongs to its own window, however old that is.
 -#}
 {% macro affected_windows(time, size, relation, column='window_started_at', counter='_batch_id') -%}
+    {%- do check_arguments(
+        'affected_windows()',
+        {'time': time, 'size': size, 'relation': relation, 'column': column, 'counter': counter},
+        kwargs, varargs
+    ) -%}
     {{ affected_partitions(column, relation, counter, {'time': time, 'size': size}) }}
 {%- endmacro %}

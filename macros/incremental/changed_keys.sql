@@ -6,6 +6,7 @@
     (`removed_rows`). `own_key` is the model's column with these values, if it has another name.
 -#}
 {% macro changed_keys(relation, key, own_key=none) -%}
+    {%- do check_arguments('changed_keys()', {'relation': relation, 'key': key, 'own_key': own_key}, kwargs, varargs) -%}
     {%- set own = own_key or key -%}
     {{ replaces(
         'old.' ~ own ~ ' = changed.' ~ key, changes_of(relation, key, 'keys ' ~ key ~ ' of ' ~ own)

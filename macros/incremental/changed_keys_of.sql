@@ -1,8 +1,8 @@
 {#-
-    Query: `changed_keys` of several relations that have the same key.
+    Query: `changed_keys` of a relation, or of several that have the same key.
 -#}
 {% macro changed_keys_of(relations, key) -%}
-    {%- for relation in relations -%}
+    {%- for relation in relation_list(relations) -%}
         {{ ' union ' if not loop.first }}{{ changed_keys(relation, key) }}
     {%- endfor -%}
 {%- endmacro %}

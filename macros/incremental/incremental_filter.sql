@@ -14,6 +14,9 @@
     feeds let the merge find them (`removed_rows`).
 -#}
 {% macro incremental_filter(relation, column='_batch_id', event_type=none) -%}
+    {%- do check_arguments(
+        'incremental_filter()', {'relation': relation, 'column': column, 'event_type': event_type}, kwargs, varargs
+    ) -%}
     {%- if not execute or not uses_watermarks() -%}
         true
     {%- else -%}

@@ -10,6 +10,11 @@
     feed.
 -#}
 {% macro upstream_feeds(relation, counter) -%}
+    {%- if relation is string or relation.identifier is undefined -%}
+        {%- do exceptions.raise_compiler_error(
+            this ~ ": a macro that reads what is new takes a relation, such as ref('app_events'), and not " ~ relation
+        ) -%}
+    {%- endif -%}
     {%- if relation.identifier.startswith('__dbt__cte__') -%}
         {%- do exceptions.raise_compiler_error(
             this ~ ': ' ~ relation.identifier[12:] ~ ' is ephemeral, so that its rows cannot be read in increments; '

@@ -25,7 +25,7 @@
         {%- if missing -%}
             {%- do exceptions.raise_compiler_error(
                 this ~ ': ' ~ what ~ ' finds the rows to replace by ' ~ missing | join(', ')
-                ~ ', which the model does not select'
+                ~ ', which the model does not select; select it, and build with --full-refresh --select ' ~ model.name
             ) -%}
         {%- endif -%}
     {%- endif -%}

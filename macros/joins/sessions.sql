@@ -14,6 +14,7 @@
     some of them selects them from the model (`check_sessions`).
 -#}
 {% macro sessions(relation, by, time, gap) -%}
+    {%- do check_arguments('sessions()', {'relation': relation, 'by': by, 'time': time, 'gap': gap}, kwargs, varargs) -%}
     {%- set keys = key_columns(by) -%}
     {%- set rows = 'partition by ' ~ keys | join(', ') -%}
     {%- set conditions = [time ~ ' is not null'] -%}
@@ -21,7 +22,7 @@
     {%- do duration(gap, 'sessions() takes a gap') -%}
     {%- set own = keys + ['session_started_at', 'session_ended_at'] -%}
     {%- set is_increment = reads_increment('sessions()', own) -%}
-    {{ '/* sessions of ' ~ keys | join(', ') ~ ' */' if is_increment }}
+    {{ finds_rows_by('sessions()', own) }} {{ '/* sessions of ' ~ keys | join(', ') ~ ' */' if is_increment }}
     (
         select
             * except (_is_first, _session_number),

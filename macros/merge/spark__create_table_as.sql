@@ -1,7 +1,7 @@
 {#-
     dbt-spark's statement; before the first build or a full refresh of an incremental model, it
-    leaves out rows that a merge would not insert, and checks that keys are unique. A Python model
-    is run first.
+    leaves out rows that a merge would not insert, and checks that keys are unique and that later
+    builds will find their rows. A Python model is run first.
 -#}
 {% macro spark__create_table_as(temporary, relation, compiled_code, language='sql') -%}
     {%- set text = compiled_code -%}
@@ -10,6 +10,7 @@
     {%- endif -%}
     {%- if not temporary and config.get('materialized') == 'incremental' -%}
         {%- set compiled_code = inserted_rows(compiled_code) -%}
+        {%- do check_first_columns(compiled_code, text) -%}
         {%- do check_first_keys(compiled_code, text) -%}
     {%- endif -%}
     {{ dbt.spark__create_table_as(temporary, relation, compiled_code) }}

@@ -61,6 +61,13 @@ FEEDS: Final[Mapping[str, str]] = {
         where {{ affected_windows('day', '2 days', ref('plain'), 'began_at') }}
         group by 1
     """,
+    "uneven": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        select {{ window_start('day', '100 days') }} as window_started_at, sum(weight) as weight
+        from {{ ref('plain') }}
+        where {{ affected_windows('day', '1 day', ref('plain')) }}
+        group by 1
+    """,
     "of_whole": roll_up("whole", "day"),
     "of_seen": roll_up("seen", "more"),
     "by_hand": f"""
@@ -198,6 +205,25 @@ LATER: Final[Mapping[str, str]] = {
     "merged_days": roll_up("plain", "day").replace(
         "incremental_strategy = 'replace_where'", "unique_key = 'day'"
     ),
+    "keyless_days": roll_up("lines", "line").replace(
+        "incremental_strategy = 'replace_where'", "incremental_strategy = 'merge'"
+    ),
+    "days_of_none": roll_up("lines", "line").replace(
+        "affected_partitions('line'", "affected_partitions('lime'"
+    ),
+    "other_days": roll_up("lines", "line").replace("select line,", "select line as number,"),
+    "keyed_wrongly": reading("plain", "parcel", ", on_schema_change = 'ignore'").replace(
+        "unique_key = 'parcel'", "unique_key = 'parsel'"
+    ),
+    "of_a_name": roll_up("lines", "line").replace(
+        "affected_partitions('line', ref('lines'))", "affected_partitions('line', 'lines')"
+    ),
+    "of_no_column": roll_up("plain", "day").replace("sum(weight)", "sum(wight)"),
+    "of_no_batches": """
+        {{ config(unique_key = 'more') }}
+        select more, weight from {{ ref('of_seen') }} where {{ incremental_filter(ref('of_seen')) }}
+    """,
+    "replaced_wrongly": reading("plain", "parcel", ", incremental_strategy = 'replacewhere'"),
     "appended_days": roll_up("lines", "line").replace("replace_where", "append"),
     "no_column": """
         {{ config(unique_key = 'one') }}

@@ -25,12 +25,15 @@ MODELS: Final[Mapping[str, str]] = {
     "parcels_latest": """
         {{ config(
             unique_key = ['parcel', 'line'],
-            matched_condition = 'DBT_INTERNAL_SOURCE.seq > DBT_INTERNAL_DEST.seq'
+            source_alias = 'new', target_alias = 'old',
+            matched_condition = '(new.seq, new.weight, new.day) > (old.seq, old.weight, old.day)'
         ) }}
         select * except (number) from (
             select
                 parcel, line, day, weight, seq, _batch_id,
-                row_number() over (partition by parcel, line order by seq desc) as number
+                row_number() over (
+                    partition by parcel, line order by seq desc, weight desc, day desc
+                ) as number
             from {{ source('moved', 'parcels') }}
             where {{ incremental_filter(source('moved', 'parcels')) }}
         )
@@ -189,7 +192,11 @@ def refusals(answer: Any) -> dict[str, str]:
     """The line of each model that failed which says why, by the model's name."""
     results: Iterable[Any] = answer.result
     return {
-        result.node.name: str(result.message).splitlines()[1].strip()
+        result.node.name: next(
+            line.strip()
+            for line in str(result.message).splitlines()[1:]
+            if not line.endswith(" Error")
+        )
         for result in results
         if result.status == "error"
     }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +21,10 @@ DAYS: Final = [dt.date(2026, 3, day) for day in range(1, 5)]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The lake after two builds, and what the second one and one of repeated keys refused."""
+    """The lake after two builds, and what the second one refused.
+
+    `repeated` is what a third one refused, of repeated keys and of a table without its folder.
+    """
 
     lake: Lake
     refused: Mapping[str, str]
@@ -54,7 +59,9 @@ def outcome(shared_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Outc
     rows = {name: [tuple(row) for row in lake.rows(f"silver.{name}")] for name in names}
     lake.land("moved__parcels", [parcel(21, "p9", DAYS[0]), parcel(22, "p9", DAYS[1])])
     write_models(lake, {"begun.sql": FEEDS["plain"]})
-    repeated = refusals(lake.dbt("build", "--select", "plain", "lines", "begun"))
+    shutil.rmtree(lake.path / "silver" / "bounded")
+    lake.forget_logs()
+    repeated = refusals(lake.dbt("build", "--select", "plain", "lines", "begun", "bounded"))
     return Outcome(lake, refused, repeated, rows)
 
 
@@ -124,14 +131,20 @@ def test_a_null_in_a_key_is_a_key(outcome: Outcome) -> None:
         ("other_names", "its column parcel has values that parcel of silver.plain does not have"),
         ("named_alike", "the model reads silver.parcels_current, too, so that unique_key parcel"),
         ("overwritten", "insert_overwrite without partition_by replaces all rows by those that"),
-        ("first_of_key", "gives rows that have changed, and skip_matched_step keeps their first"),
+        ("first_of_key", "give rows that have changed, and skip_matched_step keeps their first"),
         ("of_mixed", "rows of bronze.moved__parcels and of silver.numbered, each by itself"),
         ("of_inlined", "inlined is ephemeral, so that its rows cannot be read in increments"),
         ("united", "the model reads silver.parcels_current, too, so that unique_key kind, parcel"),
         ("without_number", "rows of a build that was killed are appended twice"),
         ("merged_days", "affected_partitions() needs incremental_strategy replace_where"),
         ("appended_days", "append adds them again"),
-        ("no_column", "finds the rows to replace by day, which the model does not select"),
+        ("keyless_days", "merge without a unique_key adds them again"),
+        ("days_of_none", "takes a column of silver.lines, and lime is none; it has parcel, line,"),
+        ("other_days", "affected_partitions() finds the rows to replace by line, which the model"),
+        ("keyed_wrongly", "unique_key parsel is not a column of the model; it has parcel, weight"),
+        ("of_a_name", "takes a relation, such as ref('app_events'), and not lines"),
+        ("replaced_wrongly", "there is no incremental_strategy replacewhere; there are merge, "),
+        ("no_column", "find the rows to replace by day, which the model does not select"),
         ("apart", "values that are affected in one input must be read from all inputs"),
         ("by_ratio", "and ratio of silver.ratios is double"),
     ],
@@ -141,8 +154,36 @@ def test_what_cannot_be_followed_is_refused(outcome: Outcome, model: str, words:
     assert words in outcome.refused[model]
 
 
+@pytest.mark.parametrize(
+    ("model", "line"),
+    [
+        ("of_no_batches", "SQL: _batch_id is not a column of what is read: a model whose rows"),
+        ("uneven", "SQL: the model gives rows that are not among those it replaces: select the"),
+    ],
+)
+def test_what_spark_says_of_an_increment_is_one_line(
+    outcome: Outcome, model: str, line: str
+) -> None:
+    assert outcome.refused[model].startswith(line)
+
+
+def test_spark_shows_no_plan_of_a_statement(outcome: Outcome) -> None:
+    line = outcome.refused["of_no_column"]
+    assert line.startswith("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function")
+    assert re.search(r"`wight`.*Did you mean.*`weight`.* line \d+ pos \d+$", line)
+
+
+def test_a_table_whose_folder_is_gone_is_named_with_the_remedy(outcome: Outcome) -> None:
+    line = outcome.repeated["bounded"]
+    assert line.startswith("STORAGE: ")
+    assert line.endswith(
+        "/silver/bounded is gone, but the catalog names it: put it back, or build it again "
+        "with --full-refresh --select bounded"
+    )
+
+
 def test_nothing_else_is_refused(outcome: Outcome) -> None:
-    assert len({*FEEDS, *LATER} & set(outcome.refused)) == 21
+    assert len({*FEEDS, *LATER} & set(outcome.refused)) == 30
 
 
 @pytest.mark.parametrize(

@@ -153,5 +153,5 @@ def test_a_model_that_is_not_there_is_a_line(shared_lake: Lake, project: Path) -
     answer = fuzz(project, shared_lake.path, "nobody", "--cases", "1")
     assert answer.returncode == 2
     assert answer.stderr == (
-        "error[INPUT]: there is no model nobody: see `dbt ls --resource-type model`\n"
+        "error[INPUT]: there is no model nobody; see `dbt ls --resource-type model`\n"
     )

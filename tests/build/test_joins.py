@@ -199,8 +199,15 @@ def test_builds_over_parts_equal_what_python_makes_of_all(
         (
             "buys=ref('buys'),",
             "",
-            "joined() takes two inputs by name, such as views=ref('view_events'), and how as inner",
+            "joined() takes two inputs by name, such as views=ref('view_events'), and on, within, ",
         ),
+        (
+            "taps=ref('taps'), buys=ref('buys')",
+            "ref('taps'), ref('buys')",
+            "joined() takes two inputs by name",
+        ),
+        ("within=", "withn=", "joined() takes two inputs by name"),
+        ("'10 minutes', time='at'", "'10 minutes'", "joined() takes two inputs by name"),
     ],
 )
 def test_what_no_join_can_mean_is_a_line(
@@ -224,6 +231,9 @@ def test_what_cannot_be_followed_is_refused_by_name(shared_lake: Lake, tmp_path:
         "first_copies": MODELS["pairs"].replace(
             "merge_bounds", "skip_matched_step = true, merge_bounds"
         ),
+        "without_key": MODELS["pairs"]
+        .replace("taps.seq, ", "")
+        .replace("unique_key = ['seq', 'line'], merge_bounds = ['seq']", "unique_key = 'line'"),
         "few_sessions": sessions("taps", "having count(*) > 1"),
         "endless_sessions": sessions("taps").replace("session_ended_at, count", "count"),
     }
@@ -235,12 +245,14 @@ def test_what_cannot_be_followed_is_refused_by_name(shared_lake: Lake, tmp_path:
         "first_copies": "silver.first_copies: joined() replaces rows that a later one changes, and "
         "a merge without a clause for matched, such as with skip_matched_step, keeps their first "
         "copy; leave that out",
+        "endless_sessions": "silver.endless_sessions: sessions() finds the rows to replace by "
+        "session_ended_at, which the model does not select; select it",
+        "without_key": "silver.without_key: joined() finds the rows to replace by seq, which the "
+        "model does not select; select it",
     }
     lake.land("moved__parcels", [parcel(3, "p2", None, 1, op="A")])
-    assert refusals(lake.dbt("run", "--exclude", "by_append", "first_copies")) == {
+    assert refusals(lake.dbt("run", "--select", "taps", "few_sessions")) == {
         "few_sessions": "silver.few_sessions: it keeps 0 of 1 sessions that changed, but "
         "sessions() finds those that a later row continues in the model itself; keep all, and "
         "select some where the model is read",
-        "endless_sessions": "silver.endless_sessions: sessions() finds the rows to replace by "
-        "session_ended_at, which the model does not select",
     }

@@ -14,7 +14,7 @@ MODULES = sorted((ROOT / "ingest").rglob("*.py"))
 # From the ground up. A module may import its own layer and those before it.
 LAYERS = (
     ("errors",),
-    ("column_names", "model_options", "settings", "type_walk"),
+    ("column_names", "nearest", "model_options", "settings", "type_walk"),
     ("failpoint", "storage"),
     ("client_properties", "registry"),
     ("declarations",),

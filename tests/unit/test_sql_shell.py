@@ -8,7 +8,7 @@ import sys
 import pytest
 from pyspark.sql import Row
 
-from ingest.cli.sql import as_dicts, shell, split_statements
+from ingest.cli.sql import answer, as_dicts, shell, split_statements
 from ingest.errors import HeadwaterError, QueryWrong
 
 
@@ -28,6 +28,11 @@ def test_semicolon_ends_a_statement_outside_of_literals_names_and_comments(
     text: str, statements: list[str], rest: str
 ) -> None:
     assert split_statements(text) == (statements, rest)
+
+
+def test_several_statements_in_one_argument_are_refused() -> None:
+    with pytest.raises(QueryWrong, match="give one statement, or pipe several"):
+        answer("select 1; select 2", json=False)
 
 
 @pytest.fixture

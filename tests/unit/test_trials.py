@@ -21,7 +21,7 @@ from ingest.storage.layout import Lake
 from ingest.storage.storage import LeaseLost
 from ingest.trials.fitting import fit_for_trials
 from ingest.trials.frames import shown_columns
-from ingest.trials.fuzz import Failed, NoRows
+from ingest.trials.fuzz import Equal, Failed, NoRows
 from ingest.trials.inputs import inputs_of_all, inputs_of_named
 from ingest.trials.project_tables import ProjectTables
 from ingest.trials.scratch import Scratch, place_of_trials, why_not_built
@@ -247,17 +247,18 @@ def test_options_that_a_check_would_ignore_are_refused(
 
 
 FAILED: Final = Failed(3, "daily was not built: too heavy")
+EQUAL: Final = Equal(2)
 NO_ROWS: Final = NoRows(["moved__parcels"])
 
 
 @pytest.mark.parametrize(
     ("named", "found", "code"),
     [
-        ([], {"daily": None}, 0),
-        ([], {"daily": None, "rare": NO_ROWS}, 0),
+        ([], {"daily": EQUAL}, 0),
+        ([], {"daily": EQUAL, "rare": NO_ROWS}, 0),
         ([], {"daily": FAILED, "rare": NO_ROWS}, 1),
-        (["daily"], {"daily": None}, 0),
-        (["daily", "rare"], {"daily": None, "rare": NO_ROWS}, 2),
+        (["daily"], {"daily": EQUAL}, 0),
+        (["daily", "rare"], {"daily": EQUAL, "rare": NO_ROWS}, 2),
         (["daily", "rare"], {"daily": FAILED, "rare": NO_ROWS}, 1),
     ],
 )
@@ -277,6 +278,8 @@ def test_a_model_without_rows_ends_a_run_only_where_it_is_named(
     assert ended == code
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == list(found)
+    if found["daily"] is EQUAL:
+        assert lines[0] == "daily: 5 cases, 2 with rows; increments equal a full refresh in each"
     if "rare" in found:
         assert lines[-1] == (
             "rare: had no rows in any case: nothing was compared; see what is selected of "
