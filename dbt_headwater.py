@@ -299,6 +299,8 @@ def shorten_errors() -> None:
 
 def shortened(said: str) -> str:
     """What a Thrift server said, without its stack trace; a lost conflict is one line."""
+    if known := spark_errors.of_build(said):
+        return f"{known.code}: {known}"
     text = spark_errors.without_plan(re.split(r"\n\s*at |\nCaused by: ", said)[0])
     text = re.sub(r"^[\w.]*HiveSQLException: Error running query: (?:\[\S+\] [\w.$]+: )?", "", text)
     if found := re.match(r"\s*(\[DELTA_CONCURRENT_\w+[\w.]*\][^\n]*)", text):

@@ -179,8 +179,8 @@ def _known_tables(error: str) -> str:
         return ""
     lake = Lake(settings.lake())
     names = [*lake.tables(), *ops_table.names(lake)]
-    missing = re.search(r"`(\w+)`\.`(\w+)`", error)
-    near = nearest(".".join(missing.groups()), names) if missing else ""
+    missing = re.search(r"table or view ((?:`\w+`\.)?`\w+`) cannot be found", error)
+    near = nearest(missing[1].replace("`", ""), names) if missing else ""
     has = near or f"; the lake has {', '.join(names) or 'no table yet'}"
     return f"{has}. Views that dbt made are not among them: see those with `dbt show`"
 

@@ -60,8 +60,10 @@ _GONE = re.compile(
     r"File does not exist"
 )
 _NO_FOLDER = re.compile(r"\[DELTA_PATH_DOES_NOT_EXIST\] (?P<folder>\S.*?) doesn't exist")
-_NO_COUNTER = re.compile(r"\[UNRESOLVED_COLUMN[^\]]*\][^\n]*? name `(_batch_id|_build_id)`")
-_OUTSIDE = "[DELTA_REPLACE_WHERE_MISMATCH]"
+_NO_COUNTER = re.compile(
+    r"\[UNRESOLVED_COLUMN[^\]]*\][^\n]*? name `(_batch_id|_build_id)`[^\n]*?(?= SQLSTATE|\n|$)"
+)
+_OUTSIDE = re.compile(r"\[DELTA_REPLACE_WHERE_MISMATCH\][^\n]*?'(.{1,200})")
 # A plan of Spark's follows the place in the statement.
 _PLAN = re.compile(r"(SQLSTATE: \w{5}(?:; line \d+ pos \d+)?);\s*\n\s*['!]?[A-Z]\w*.*", re.DOTALL)
 _TRACEBACK = "Traceback (most recent call last):"
@@ -108,21 +110,21 @@ def of_build(text: str) -> HeadwaterError | None:
     """What Spark says of the lake's files or of an increment where dbt builds, in a line."""
     if found := _NO_COUNTER.search(text):
         return QueryWrong(
-            f"{found[1]} is not a column of what is read: a model whose rows another one reads in "
-            "increments must select it; then build that model with --full-refresh"
+            f"{found[0].rstrip('.')}; a model that is read in increments must select {found[1]}, "
+            "and be built with --full-refresh where it did not"
         )
-    if _OUTSIDE in text:
+    if found := _OUTSIDE.search(text):
         return QueryWrong(
-            "the model gives rows that are not among those it replaces: select the column of "
-            "affected_partitions() unchanged, and give window_start() and affected_windows() the "
-            "same time and size"
+            f"the model gives rows outside of what it replaces, {found[1]}: select unchanged the "
+            "column of affected_partitions(), incremental_predicates or event_time, and give "
+            "window_start() and affected_windows() the same time and size"
         )
     if found := _NO_FOLDER.search(text):
         folder = unquote(found["folder"])
-        return StorageFailed(
-            f"{folder} is gone, but the catalog names it: put it back, or build it again with "
-            f"--full-refresh --select {folder.rpartition('/')[2]}"
-        )
+        schema, _, name = folder.rpartition("/")
+        built = not schema.endswith(("/bronze", "/ops"))
+        remedy = f", or build its model again (--full-refresh --select {name})" if built else ""
+        return StorageFailed(f"{folder} is gone, but the catalog names it: put it back{remedy}")
     if found := _GONE.search(text):
         return StorageFailed(
             f"{unquote(found['path'])} is gone, but a table still names it: VACUUM has removed it. "

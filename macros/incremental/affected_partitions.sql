@@ -21,6 +21,8 @@
         {%- set batches = '' if feed else batch_filter(relation, counter) -%}
         {%- set markers = feed_markers(feeds) ~ batches.split('\n')[0] | trim -%}
         {%- do check_affected_partitions(column, relation, feeds, window) -%}
+        {%- set is_replaced = config.get('incremental_strategy') == 'replace_where' and not own_predicates()
+            and modules.re.match('(\\w+|`[^`]+`)$', column) -%}
         {%- set value = window_start(window.time, window.size) if window else column -%}
         {%- set found = none -%}
         {%- if not is_incremental() -%}
@@ -46,6 +48,6 @@
             {%- set values = window_condition(window, relation, found) ~ ' /* replaces ' ~ replaced ~ ' */'
                 if window else replaced -%}
         {%- endif -%}
-        {{ markers }} {{ finds_rows_by('affected_partitions()', [column]) }} /* values */ {{ values }} /* end */
+        {{ markers }} {{ finds_rows_by('affected_partitions()', [column]) if is_replaced }} /* values */ {{ values }} /* end */
     {%- endif -%}
 {%- endmacro %}

@@ -4,9 +4,9 @@
     which its first build would not notice. With a `window`, `column` is the model's own.
 -#}
 {% macro check_affected_partitions(column, relation, feeds, window) -%}
-    {%- set strategy = config.get('incremental_strategy') -%}
-    {%- set adds = strategy == 'append'
-        or (strategy == 'merge' and not key_columns(config.get('unique_key'))) -%}
+    {%- set strategy = config.get('incremental_strategy') or 'append' -%}
+    {%- set adds = appends(strategy) -%}
+    {%- set is_whole = feeds | rejectattr('is_feed') | list | length > 0 -%}
     {%- if config.get('materialized') == 'incremental' and strategy != 'replace_where' and (adds or feeds) -%}
         {%- do exceptions.raise_compiler_error(
             this ~ ': affected_partitions() needs incremental_strategy replace_where, which replaces exactly the '
@@ -16,7 +16,8 @@
             )
         ) -%}
     {%- endif -%}
-    {%- if not is_incremental() and not window and modules.re.match('\\w+$', column) -%}
+    {%- if config.get('materialized') == 'incremental' and not is_incremental() and not is_whole and not window
+        and modules.re.match('\\w+$', column) -%}
         {%- set known = adapter.get_columns_in_relation(relation) | map(attribute='name') | map('lower') | list -%}
         {%- if known and column | lower not in known -%}
             {%- do exceptions.raise_compiler_error(

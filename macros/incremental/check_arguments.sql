@@ -15,7 +15,8 @@
             this ~ ': ' ~ what ~ ' has ' ~ extra | length ~ ' arguments too many' ~ takes
         ) -%}
     {%- endif -%}
-    {%- for name, value in arguments.items() if value is undefined -%}
+    {#- While dbt parses, what a query finds is not known yet. -#}
+    {%- for name, value in arguments.items() if execute and value is undefined -%}
         {%- do exceptions.raise_compiler_error(this ~ ': ' ~ what ~ ' lacks ' ~ name ~ takes) -%}
     {%- endfor -%}
 {%- endmacro %}

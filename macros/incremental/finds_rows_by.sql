@@ -1,10 +1,9 @@
 {#-
-    SQL comment that names the model's columns by which an increment will find its rows, where it
-    will: the first build fails without them (`check_first_columns`).
+    SQL comment that names the columns by which an increment of this model will find its rows: the
+    first build fails without them (`check_later_builds`).
 -#}
 {% macro finds_rows_by(what, columns) -%}
-    {%- set strategy = config.get('incremental_strategy') -%}
-    {%- if strategy == 'merge' or (strategy == 'replace_where' and not config.get('incremental_predicates')) -%}
+    {%- if config.get('materialized') == 'incremental' -%}
         /* {{ what }} finds rows by {{ columns | join(', ') }} */
     {%- endif -%}
 {%- endmacro %}

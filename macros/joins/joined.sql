@@ -17,10 +17,11 @@
     rows of the second one match, however late they come. The model merges by `key`, and by the
     second input's key, too, if several of its rows match one.
 -#}
-{% macro joined(how='inner') -%}
-    {%- set needed = ['on', 'within', 'time', 'key'] -%}
+{% macro joined(on=none, within=none, time=none, key=none, how='inner') -%}
+    {%- set needed = {'on': on, 'within': within, 'time': time, 'key': key} -%}
     {%- set names = kwargs.keys() | reject('in', needed) | list -%}
-    {%- set missing = needed | reject('in', kwargs) | list -%}
+    {%- set missing = [] -%}
+    {%- for name, value in needed.items() if not value -%}{%- do missing.append(name) -%}{%- endfor -%}
     {%- if varargs or missing or names | length != 2 or how not in ('inner', 'left', 'left semi', 'left anti') -%}
         {%- do exceptions.raise_compiler_error(
             this ~ ": joined() takes two inputs by name, such as views=ref('view_events'), and on, within, time and "
@@ -28,7 +29,6 @@
             ~ ' and how ' ~ how ~ (', and lacks ' ~ missing | join(', ') if missing)
         ) -%}
     {%- endif -%}
-    {%- set on, within, time, key = kwargs['on'], kwargs['within'], kwargs['time'], kwargs['key'] -%}
     {%- set first, second = names -%}
     {%- set left, right = kwargs[first], kwargs[second] -%}
     {%- set left_time, right_time = [time, time] if time is string else time -%}
@@ -41,7 +41,7 @@
         {%- do conditions.append(first ~ '.' ~ column ~ ' = ' ~ second ~ '.' ~ column) -%}
     {%- endfor -%}
     {{ finds_rows_by('joined()', key_columns(key)) }}
-    {%- if not reads_increment('joined()', key_columns(key))  %}
+    {%- if not reads_increment('joined()', key_columns(key)) %}
         (select * from {{ left }} where {{ all_rows(left) }}) as {{ first }}
         {{ how }} join (select * from {{ right }} where {{ all_rows(right) }}) as {{ second }}
     {%- else -%}

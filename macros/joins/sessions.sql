@@ -19,7 +19,7 @@
     {%- set rows = 'partition by ' ~ keys | join(', ') -%}
     {%- set conditions = [time ~ ' is not null'] -%}
     {%- for column in keys -%}{%- do conditions.append(column ~ ' is not null') -%}{%- endfor -%}
-    {%- do duration(gap, 'sessions() takes a gap') -%}
+    {%- do duration(gap, 'sessions() takes a gap') if gap is defined -%}
     {%- set own = keys + ['session_started_at', 'session_ended_at'] -%}
     {%- set is_increment = reads_increment('sessions()', own) -%}
     {{ finds_rows_by('sessions()', own) }} {{ '/* sessions of ' ~ keys | join(', ') ~ ' */' if is_increment }}

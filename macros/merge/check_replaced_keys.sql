@@ -2,10 +2,11 @@
     Fail if a merge could not replace the rows that `changed_keys` and its like name (`replaces`):
     the model lacks a column that finds them, or keeps the first copy of a row.
 
-    names  the model's columns, in lower case
+    replaced  texts of `replaced_in_sql`
+    names     the model's columns, in lower case
 -#}
-{% macro check_replaced_keys(names) -%}
-    {%- for one in replaced_in_sql(compiled_code) -%}
+{% macro check_replaced_keys(replaced, names) -%}
+    {%- for one in replaced -%}
         {%- set missing = bare_names(one.columns) | reject('in', names) | list -%}
         {%- if missing -%}
             {%- do exceptions.raise_compiler_error(

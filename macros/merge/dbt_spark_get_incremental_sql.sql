@@ -15,13 +15,8 @@
             ~ feed.by ~ '(); use merge with a unique_key, or replace_where with affected_partitions()'
         ) -%}
     {%- endfor -%}
-    {%- if strategy == 'insert_overwrite' and not config.get('partition_by') and watermarks_in_sql(compiled_code) -%}
-        {%- do exceptions.raise_compiler_error(
-            this ~ ': insert_overwrite without partition_by replaces all rows by those that are new; '
-            ~ 'use merge with a unique_key, or replace_where with affected_partitions()'
-        ) -%}
-    {%- endif -%}
-    {%- if strategy == 'append' or (strategy == 'merge' and not key_columns(unique_key)) -%}
+    {%- do check_strategy(strategy, compiled_code) -%}
+    {%- if appends(strategy) -%}
         {%- do delete_unrecorded_rows(target) -%}
     {%- endif -%}
     {%- if strategy == 'replace_where' -%}

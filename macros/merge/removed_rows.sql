@@ -22,7 +22,7 @@
             {%- do parts.append('select ' ~ keys | join(', ') ~ ' from ' ~ this) -%}
         {%- endif -%}
     {%- else -%}
-        {%- do check_replaced_keys(columns | map(attribute='name') | map('lower') | list) -%}
+        {%- do check_replaced_keys(replaced, columns | map(attribute='name') | map('lower') | list) -%}
         {%- for feed in feeds if 0 <= feed.watermark < feed.newest -%}
             {%- set problem = merge_problem(feed, keys) -%}
             {%- if problem -%}

@@ -8,9 +8,10 @@
     {%- if is_python_model() -%}
         {%- set compiled_code = run_python_model(compiled_code) -%}
     {%- endif -%}
+    {%- set compiled_code = modules.re.sub(';\\s*$', '', compiled_code) -%}
     {%- if not temporary and config.get('materialized') == 'incremental' -%}
         {%- set compiled_code = inserted_rows(compiled_code) -%}
-        {%- do check_first_columns(compiled_code, text) -%}
+        {%- do check_later_builds(compiled_code, text) -%}
         {%- do check_first_keys(compiled_code, text) -%}
     {%- endif -%}
     {{ dbt.spark__create_table_as(temporary, relation, compiled_code) }}

@@ -11,7 +11,7 @@
 {% macro spark__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) -%}
     {%- set columns = adapter.get_columns_in_relation(target) -%}
     {%- set keys = key_columns(unique_key) -%}
-    {%- do check_key_columns(keys, columns | map(attribute='name') | map('lower') | list) -%}
+    {%- do check_key_columns(keys, columns | map(attribute='name') | map('lower') | list, 'table') -%}
     {%- do check_unmatched_rows() -%}
     {%- set facts = profile_merge_input(source, keys) -%}
     {%- do check_sessions(source, keys, facts.rows) -%}

@@ -171,23 +171,9 @@ FEEDS: Final[Mapping[str, str]] = {
         select 'x' || parcel as parcel, weight from {{ ref('parcels_current') }}
         where {{ incremental_filter(ref('parcels_current')) }}
     """,
-    "overwritten": f"""
-        {{{{ config(incremental_strategy = 'insert_overwrite') }}}}
-        select parcel, _batch_id from {SOURCE} {UNREAD}
-    """,
     "without_number": f"""
         {{{{ config(incremental_strategy = 'append') }}}}
         select parcel from {SOURCE} {UNREAD}
-    """,
-    "apart": """
-        {{ config(incremental_strategy = 'replace_where') }}
-        with both as (
-            select day from {{ ref('plain') }} where {{ affected_partitions('day', ref('plain')) }}
-            union all
-            select day from {{ ref('parcels_current') }}
-            where {{ affected_partitions('day', ref('parcels_current')) }}
-        )
-        select day, count(*) as rows from both group by day
     """,
     "by_ratio": """
         {{ config(incremental_strategy = 'replace_where') }}
@@ -202,6 +188,20 @@ FEEDS: Final[Mapping[str, str]] = {
 
 # What is refused before it has a table.
 LATER: Final[Mapping[str, str]] = {
+    "overwritten": f"""
+        {{{{ config(incremental_strategy = 'insert_overwrite') }}}}
+        select parcel, _batch_id from {SOURCE} {UNREAD}
+    """,
+    "apart": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        with both as (
+            select day from {{ ref('plain') }} where {{ affected_partitions('day', ref('plain')) }}
+            union all
+            select day from {{ ref('parcels_current') }}
+            where {{ affected_partitions('day', ref('parcels_current')) }}
+        )
+        select day, count(*) as rows from both group by day
+    """,
     "merged_days": roll_up("plain", "day").replace(
         "incremental_strategy = 'replace_where'", "unique_key = 'day'"
     ),
@@ -224,6 +224,23 @@ LATER: Final[Mapping[str, str]] = {
         select more, weight from {{ ref('of_seen') }} where {{ incremental_filter(ref('of_seen')) }}
     """,
     "replaced_wrongly": reading("plain", "parcel", ", incremental_strategy = 'replacewhere'"),
+    "keys_appended": """
+        {{ config(incremental_strategy = 'append') }}
+        with changed as ({{ changed_keys(ref('lines'), 'parcel') }})
+        select parcel, _batch_id from {{ ref('lines') }} left semi join changed using (parcel)
+    """,
+    # What a replacement's column may be.
+    "by_part": """
+        {{ config(incremental_strategy = 'replace_where') }}
+        select parcel, line from {{ ref('lines') }}
+        where {{ affected_partitions('line % 2', ref('lines')) }};
+    """,
+    # A merge finds its rows by its key.
+    "merged_without_lines": """
+        {{ config(unique_key = 'parcel') }}
+        select parcel, max(weight) as weight from {{ ref('lines') }}
+        where {{ affected_partitions('line', ref('lines')) }} group by parcel
+    """,
     "appended_days": roll_up("lines", "line").replace("replace_where", "append"),
     "no_column": """
         {{ config(unique_key = 'one') }}

@@ -135,6 +135,7 @@ def test_mistakes_are_found_with_the_input_that_shows_them(
     assert answer.stdout.count("the smallest input found:") == len(MISTAKES)
 
 
+@pytest.mark.timeout(2400)
 def test_models_that_follow_their_input_pass(shared_lake: Lake, project: Path) -> None:
     models = [*RIGHT, *REFUSED, *EMPTY]
     answer = fuzz(project, shared_lake.path, *models, "--cases", "5")
