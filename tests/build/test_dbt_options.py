@@ -41,10 +41,6 @@ MODELS: Final[Mapping[str, str]] = {
         ) }}
         select parcel, weight, false as is_gone from {{ ref('clauses') }}
     """,
-    "unsafe": f"""
-        {{{{ config(unique_key = 'parcel', not_matched_by_source_action = 'delete') }}}}
-        select parcel, _batch_id from {_SOURCE} {_NEW}
-    """,
     "tagged": """
         {{ config(
             unique_key = 'parcel',
@@ -106,6 +102,11 @@ _YML: Final = """
         config: {strategy: check, unique_key: parcel, check_cols: [weight]}
 """
 LATER: Final[Mapping[str, str]] = {
+    # Refused before it has a table.
+    "unsafe": f"""
+        {{{{ config(unique_key = 'parcel', not_matched_by_source_action = 'delete') }}}}
+        select parcel, _batch_id from {_SOURCE} {_NEW}
+    """,
     "tagged": MODELS["tagged"]
     .replace("the analyst's", "another's")
     .replace("['parcel']", "['weight', 'parcel']"),
