@@ -1,8 +1,9 @@
 {#-
     Return the queries that `replaces` marked in a model's compiled text, but for those whose inputs
-    are up to date and which are not of a first build: {condition, columns, query}.
+    are up to date: {condition, columns, query}.
 
-    columns  the model's own columns in the condition
+    columns   the model's own columns in the condition
+    is_first  whether the text is that of a first build, which returns all of them
 -#}
 {% macro replaced_in_sql(code, is_first=false) -%}
     {%- set found = [] -%}

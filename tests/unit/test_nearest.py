@@ -6,14 +6,14 @@ import pytest
 
 from ingest.nearest import nearest
 
-TABLES = ["silver.orders_current", "silver.orders_history", "gold.fct_sales"]
+TABLES = ["silver.orders_current", "silver.orders_history", "gold.fct_sales", "silver.fct_sales"]
 
 
 @pytest.mark.parametrize(
     ("name", "found"),
     [
         ("silver.order_current", "; nearest: silver.orders_current, silver.orders_history"),
-        ("fct_sale", "; nearest: gold.fct_sales"),
+        ("fct_sale", "; nearest: gold.fct_sales, silver.fct_sales"),
         ("zebras", ""),
     ],
 )
